@@ -1,0 +1,29 @@
+# Everything runs from a virtual environment in the checkout, which is made when it is absent and refreshed when pyproject.toml changes.
+
+PYTHON ?= python3
+PYTEST_ARGS ?= -n auto
+BIN := .venv/bin
+READY := .venv/.ready
+CODE := supernoded sim_hardware plugins migrations benchmarks tests $(wildcard *.py)
+
+.PHONY: demo test check
+
+demo: $(READY)  ## the daemon on this machine's own sensors, with injected link errors
+	$(BIN)/python demo.py </dev/null
+
+test: $(READY)  ## everything that must hold, in at most 15 minutes on 2 cores
+	.ci/packages test
+	$(MAKE) --no-print-directory check
+	$(BIN)/python -m pytest $(PYTEST_ARGS) </dev/null
+
+check: $(READY)  ## style, types and directions of import
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy $(CODE)
+	$(BIN)/lint-imports
+
+$(READY): pyproject.toml
+	.ci/packages venv
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --no-input --disable-pip-version-check -e '.[dev]' </dev/null
+	touch $@

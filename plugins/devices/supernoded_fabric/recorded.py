@@ -1,0 +1,46 @@
+"""The replay format `sysfs-infiniband`: lines `path TAB value`, or bare counters of one port."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from supernoded.plugin import Reading, Source, WireError
+from supernoded_fabric.counters import COUNTERS
+from supernoded_fabric.infiniband import FACTS, Text, parse_tree
+from supernoded_fabric.naming import Naming
+
+UNNAMED = "unnamed/ports/1"  # a bare counter does not say whose it is
+
+_BARE = re.compile(r"(?P<name>\w{1,60})\s*[:\s]\s*(?P<value>[^*]*)", re.ASCII)
+_FAILED = re.compile(r'failed to read file "(?P<path>[^"]+)":\s*(?P<reason>.+)')
+
+
+def read_sysfs_infiniband(source: Source) -> Iterator[Reading]:
+    """The readings of one recorded tree or counter file, all at `source.at`. What is not of a port is ignored, garbage included."""
+    yield from parse_tree(_list_pairs(source.data.decode(errors="replace")), source.at, Naming(source.node, {}).port)
+
+
+def _list_pairs(text: str) -> Iterator[tuple[str, Text]]:
+    for line in text.splitlines():
+        pair = _read_line(line.strip("\r"))
+        if pair is not None:
+            yield pair
+
+
+def _read_line(line: str) -> tuple[str, Text] | None:
+    path, tab, value = line.partition("\t")
+    if tab and "/" in path:
+        return path.strip(), value.strip()
+    if line.lstrip().startswith("#"):
+        return None
+    failed = _FAILED.search(line)
+    if failed is not None:
+        return failed["path"], WireError(f"{failed['path'].rpartition('/')[2]}: {failed['reason'].strip()}")
+    bare = _BARE.match(line.strip())
+    if bare is None:
+        return None
+    name, value = bare["name"], bare["value"].partition("#")[0].strip()
+    if name in COUNTERS:
+        return f"{UNNAMED}/counters/{name}", value
+    return (f"{UNNAMED}/{name}", value) if name in FACTS else None

@@ -1,0 +1,87 @@
+"""What the machine shows of itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from supernoded.plugin import NODE, Clock, Host, Reading, State, Value
+
+UNTOLD = "the kernel does not tell"
+
+
+def make_reading(subject: str, quantity: str, value: Value, unit: str, at: float, *, note: str = "") -> Reading:
+    """One reading; without a value it is UNKNOWN, and `note` or the kernel's silence is why."""
+    if value is None:
+        return Reading(subject=subject, quantity=quantity, value=None, unit=unit, at=at, state=State.UNKNOWN, note=note or UNTOLD)
+    return Reading(subject=subject, quantity=quantity, value=value, unit=unit, at=at)
+
+
+@dataclass(frozen=True)
+class MachineSensor:
+    """Load, processor, memory, temperatures, and how far the wall clock was set."""
+
+    node: str
+    host: Host
+    clock: Clock
+    period: float
+    name: str = "host"
+    scope: str = NODE
+    timeout: float = 6.0  # seconds; the host port gives up after 5
+
+    async def read(self) -> Sequence[Reading]:
+        """Look at the machine once."""
+        seen, at = await self.host.look(), self.clock.now()
+        shares: Sequence[tuple[str, float | None, str]] = (
+            ("host.load", seen.load, "1"),
+            ("host.cpu_used", seen.cpu_percent, "%"),
+            ("host.memory_available", seen.memory_available, "B"),
+            ("host.memory_used", seen.memory_percent, "%"),
+            ("host.clock_step", round(self.clock.wall() - self.clock.now(), 3), "s"),
+        )
+        return [
+            *(make_reading(self.node, quantity, value, unit, at) for quantity, value, unit in shares),
+            *(make_reading(f"{self.node}/sensor/{label}", "host.temperature", c, "C", at) for label, c in seen.temperatures.items()),
+        ]
+
+
+@dataclass(frozen=True)
+class DiskSensor:
+    """Every file system; the subject is the mount point below `<node>/disk`."""
+
+    node: str
+    host: Host
+    clock: Clock
+    period: float
+    name: str = "host.disks"
+    scope: str = NODE
+    timeout: float = 6.0
+
+    async def read(self) -> Sequence[Reading]:
+        """Measure them once; one that cannot be measured costs only itself."""
+        disks, at, found = await self.host.disks(), self.clock.now(), list[Reading]()
+        for disk in disks:
+            subject = f"{self.node}/disk{disk.mount}".rstrip("/")
+            found.append(make_reading(subject, "disk.used", disk.used_percent, "%", at, note=disk.error))
+            found.append(make_reading(subject, "disk.free", disk.free, "B", at, note=disk.error))
+        return found
+
+
+@dataclass(frozen=True)
+class ProcessSensor:
+    """The processes that use most, as one text."""
+
+    node: str
+    host: Host
+    clock: Clock
+    period: float
+    most: int
+    name: str = "host.processes"
+    scope: str = NODE
+    timeout: float = 6.0
+
+    async def read(self) -> Sequence[Reading]:
+        """Name them, worst first."""
+        busiest = await self.host.top(self.most)
+        text = "; ".join(f"{one.name} (pid {one.pid}) {one.cpu_percent:.0f} % of a core, {one.memory / 2**20:.0f} MiB" for one in busiest)
+        return [make_reading(self.node, "host.top_process", text or None, "text", self.clock.now(), note="no process is seen")]

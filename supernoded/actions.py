@@ -1,0 +1,122 @@
+"""One action: durable intent, look, ask the guards, apply, look again, outcome. Fresh and reopened ones take the same path."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from supernoded.clock import Clock
+from supernoded.errors import FencedError, JournalError, NotHeldError, WireError
+from supernoded.guards import Guard, Tally
+from supernoded.journal import entries
+from supernoded.journal.writer import Journal
+from supernoded.model import Action, Effect, Outcome, Result, Sight, is_protective
+from supernoded.parts import Actuator
+from supernoded.registry import Parts
+from supernoded.supervisor import bounded
+
+PAUSE = 0.5  # seconds between two looks
+RESEND = 3.0  # seconds for an order to show before it is sent again (a PDU may take 2 s until a SET shows)
+WIRE_TIMEOUT = 3.0  # seconds for one look or one order; a plugin's own time-outs should be shorter
+
+
+class Performer:
+    """Performs the actions of one scope against one journal."""
+
+    def __init__(self, parts: Parts, guards: Sequence[Guard], tally: Tally, journal: Journal, clock: Clock) -> None:
+        self._parts, self._guards, self._tally, self._journal, self._clock = parts, guards, tally, journal, clock
+
+    async def perform(self, action: Action) -> Outcome:
+        """From intent to outcome. Raises FencedError when the role has gone to another: then its new holder goes on."""
+        try:
+            stored = await self._journal.intend(action, self._clock.now())
+        except FencedError:
+            raise
+        except JournalError as error:
+            return await self._perform_unrecorded(action, str(error))
+        return await self._conclude(stored, await self._settle(stored, reopened=stored.issued < action.issued))
+
+    async def resume(self, action: Action) -> Outcome:
+        """Bring an action to its outcome that an earlier life has left open: its order may be out already."""
+        return await self._conclude(action, await self._settle(action, reopened=True))
+
+    async def _perform_unrecorded(self, action: Action, why: str) -> Outcome:
+        """Without a durable intent only what protects goes on (safety rule 2), and says so."""
+        if not is_protective(action.step.kind):
+            return await self._conclude(action, self._end(action, Result.REFUSED, f"the intent could not be recorded: {why}"))
+        outcome = await self._settle(action, reopened=False)
+        return await self._conclude(action, msgspec.structs.replace(outcome, text=f"{outcome.text} (intent unrecorded: {why})"))
+
+    async def _conclude(self, action: Action, outcome: Outcome) -> Outcome:
+        work = entries.conclude(action, outcome)
+        try:
+            await self._journal.commit(work)
+        except FencedError:
+            raise
+        except JournalError:
+            self._journal.post(work)  # the action is over; its outcome is written as soon as the journal can
+        return outcome
+
+    async def _settle(self, action: Action, *, reopened: bool) -> Outcome:
+        actuator = self._parts.actuator_for(action.step.kind, action.step.target)
+        if actuator is None:
+            text = f"no actuator performs {action.step.kind} on {action.step.target}; `supernodectl plugins` shows what is installed"
+            return self._end(action, Result.REFUSED, text)
+        sent, refusal = reopened, ""
+        sent_at = self._clock.now() if reopened else -RESEND  # the order of an earlier life may still be on its way
+        while True:
+            sight = await self._look(actuator, action)
+            now = self._clock.now()
+            if sight.effect is Effect.PRESENT:
+                return self._end(action, Result.DONE, sight.text or "the effect is seen")
+            if now >= action.deadline:
+                return self._give_up(action, sent=sent, refusal=refusal, sight=sight)
+            if sight.effect is Effect.ABSENT and now - sent_at >= RESEND:
+                refusal = self._refusal(action)
+                if not refusal and await self._apply(actuator, action):
+                    sent, sent_at = True, self._clock.now()
+                    continue  # look at once: most devices show the effect by now
+            await self._clock.sleep(min(PAUSE, max(action.deadline - now, 0.0)))
+
+    def _refusal(self, action: Action) -> str:
+        now = self._clock.now()
+        return next((refusal for guard in self._guards if (refusal := guard(action, now))), "")
+
+    async def _apply(self, actuator: Actuator, action: Action) -> bool:
+        """Send the order; whether a byte of it may be out."""
+        self._tally.count(action, self._clock.now())
+        try:
+            await bounded(_apply(actuator, action), self._time_left(action), f"{action.step.kind} on {action.step.target}")
+        except NotHeldError:
+            return False
+        except WireError:
+            return True  # it may have arrived all the same: only looking tells
+        return True
+
+    async def _look(self, actuator: Actuator, action: Action) -> Sight:
+        try:
+            return await bounded(_observe(actuator, action), WIRE_TIMEOUT, f"looking at {action.step.target}")
+        except WireError as error:
+            return Sight(effect=Effect.UNKNOWN, text=str(error))
+
+    def _time_left(self, action: Action) -> float:
+        return min(WIRE_TIMEOUT, max(action.deadline - self._clock.now(), 0.1))
+
+    def _give_up(self, action: Action, *, sent: bool, refusal: str, sight: Sight) -> Outcome:
+        if sent:
+            return self._end(action, Result.UNCONFIRMED, f"the effect was not seen by the deadline: {sight.text or sight.effect.value}")
+        if refusal:
+            return self._end(action, Result.REFUSED, refusal)
+        return self._end(action, Result.EXPIRED, f"nothing was sent by the deadline: {sight.text or sight.effect.value}")
+
+    def _end(self, action: Action, result: Result, text: str) -> Outcome:
+        return Outcome(action=action.id, result=result, text=text, at=self._clock.now())
+
+
+async def _apply(actuator: Actuator, action: Action) -> None:
+    await actuator.apply(action)
+
+
+async def _observe(actuator: Actuator, action: Action) -> Sight:
+    return await actuator.observe(action)

@@ -1,0 +1,216 @@
+"""The front desk: answers every request of the admin socket from the house."""
+
+from __future__ import annotations
+
+import asyncio
+import pwd
+from collections import Counter
+
+from supernoded import __version__
+from supernoded.admin.desk import Caller, Request
+from supernoded.errors import AdminError, JournalError
+from supernoded.house import House
+from supernoded.journal import entries, queries
+from supernoded.messages import (
+    ActionFilter,
+    Actions,
+    EventFilter,
+    Events,
+    Health,
+    Holds,
+    IncidentFilter,
+    Incidents,
+    JournalCondition,
+    LeftOut,
+    ModeChanged,
+    Modes,
+    Part,
+    Plugin,
+    Plugins,
+    PolicyMode,
+    ReadingFilter,
+    Readings,
+    Rehearsed,
+    Role,
+    SensorCondition,
+    SessionCondition,
+    Status,
+    Story,
+)
+from supernoded.model import Mode, Said
+from supernoded.registry import Found
+from supernoded.supervisor import Condition
+
+DAY = 86_400.0
+NEWEST = 3
+WHOLE_STORY = 1_000  # events or actions of one incident
+
+
+class FrontDesk:
+    """See `admin.desk.Desk`."""
+
+    def __init__(self, house: House) -> None:
+        self._h = house
+
+    def _now(self) -> float:
+        return self._h.clock.now()
+
+    async def status(self) -> Status:
+        """See `Desk.status`."""
+        h, incidents = self._h, self._h.incidents
+        return Status(
+            now=self._now(),
+            node=h.settings.node,
+            cluster=h.settings.cluster,
+            version=__version__,
+            pid=h.pid,
+            started=h.started,
+            ready=h.ready.is_set(),
+            troubles=tuple(h.list_troubles()),
+            mode=h.modes.default,
+            modes={policy: h.modes.of(policy) for policy in h.policies},
+            sensors=tuple(self._sensors()),
+            readings=dict(Counter(reading.state.value for reading in h.readings())),
+            journal=await self._journal(),
+            session=self._session(),
+            roles=tuple(Role(name=role, epoch=0, since=h.started) for role in h.seats.held),
+            open_incidents=dict(Counter(incident.severity.value for incident in incidents)),
+            newest_incidents=tuple(incidents[:NEWEST]),
+            holds=len(h.holds),
+            left_out=tuple(LeftOut(name=found.name, reason=found.trouble) for found in h.parts.plugins if found.trouble),
+        )
+
+    def _sensors(self) -> list[SensorCondition]:
+        conditions = {condition.name: condition for condition in self._h.health.conditions()}
+        sensors = []
+        for duty in self._h.duties:
+            for sampler in duty.samplers:
+                name = sampler.sensor.name
+                seen = conditions.get(f"sensor {name}") or Condition(name=name, since=self._h.started, text="not yet read")
+                sensors.append(SensorCondition(name=name, scope=duty.scope, since=seen.since, reason=seen.text))
+        return sensors
+
+    async def _journal(self) -> JournalCondition:
+        journal, size = self._h.journal, 0
+        try:
+            size = await journal.size()
+        except JournalError as error:
+            return JournalCondition(place=journal.place, reason=journal.health or str(error), waiting=journal.waiting)
+        return JournalCondition(place=journal.place, reason=journal.health, waiting=journal.waiting, size=size)
+
+    def _session(self) -> SessionCondition:
+        state = self._h.session.state
+        reason = "" if state.connected else state.text
+        return SessionCondition(
+            broker=self._h.broker, connected=state.connected, since=state.since, reason=reason, outbox=self._h.outbox.waiting
+        )
+
+    async def health(self) -> Health:
+        """See `Desk.health`."""
+        parts = tuple(Part(name=c.name, since=c.since, reason=c.text, restarts=c.restarts) for c in self._h.health.conditions())
+        return Health(now=self._now(), ready=self._h.ready.is_set(), troubles=tuple(self._h.list_troubles()), parts=parts)
+
+    async def plugins(self) -> Plugins:
+        """See `Desk.plugins`."""
+        return Plugins(now=self._now(), plugins=tuple(self._plugin(found) for found in self._h.parts.plugins))
+
+    def _plugin(self, found: Found) -> Plugin:
+        parts = self._h.parts.of(found.name)
+        return Plugin(name=found.name, distribution=found.distribution, version=found.version, reason=found.trouble, parts=parts)
+
+    async def readings(self, wanted: ReadingFilter) -> Readings:
+        """See `Desk.readings`."""
+        known = self._h.history() if wanted.history else self._h.readings()
+        matching = [reading for reading in known if wanted.admits(reading)]
+        return Readings(now=self._now(), readings=tuple(matching[: wanted.limit]), left_off=max(len(matching) - wanted.limit, 0))
+
+    async def incidents(self, wanted: IncidentFilter) -> Incidents:
+        """See `Desk.incidents`."""
+        asked = queries.Filter(subject=wanted.subject, only_open=not wanted.all, limit=wanted.limit)
+        found = await self._h.journal.ask(queries.incidents(asked))
+        return Incidents(now=self._now(), incidents=found.rows, left_off=found.left_off)
+
+    async def story(self, incident: str) -> Story | None:
+        """See `Desk.story`."""
+        read, asked = self._h.journal.ask, queries.Filter(incident=incident, limit=WHOLE_STORY)
+        stored = await read(queries.incident(incident))
+        if stored is None:
+            return None
+        events = (await read(queries.events(asked))).rows[::-1]
+        done = (await read(queries.actions(asked))).rows
+        would = (await read(queries.rehearsals(asked))).rows
+        merged = await read(queries.merged_into(incident))
+        return Story(
+            now=self._now(),
+            incident=stored,
+            events=events,
+            actions=tuple(sorted((*done, *would), key=lambda deed: deed.action.issued)),
+            merged=tuple(merged),
+        )
+
+    async def events(self, wanted: EventFilter) -> Events:
+        """See `Desk.events`."""
+        asked = queries.Filter(subject=wanted.subject, incident=wanted.incident, limit=wanted.limit)
+        found = await self._h.journal.ask(queries.events(asked))
+        return Events(now=self._now(), events=found.rows, left_off=found.left_off)
+
+    async def actions(self, wanted: ActionFilter) -> Actions:
+        """See `Desk.actions`."""
+        asked = queries.Filter(subject=wanted.target, incident=wanted.incident, policy=wanted.policy, limit=wanted.limit)
+        done = await self._h.journal.ask(queries.actions(asked))
+        would = await self._h.journal.ask(queries.rehearsals(asked))
+        newest = sorted((*done.rows, *would.rows), key=lambda deed: -deed.action.issued)
+        left_off = done.left_off + would.left_off + max(len(newest) - wanted.limit, 0)
+        return Actions(now=self._now(), actions=tuple(newest[: wanted.limit]), left_off=left_off)
+
+    async def holds(self) -> Holds:
+        """See `Desk.holds`."""
+        holds = await self._h.journal.ask(entries.holds(self._now()))
+        return Holds(now=self._now(), holds=tuple(holds))
+
+    async def modes(self) -> Modes:
+        """See `Desk.modes`."""
+        return Modes(now=self._now(), default=self._h.modes.default, policies=tuple(map(self._mode, self._h.policies)))
+
+    def _mode(self, policy: str) -> PolicyMode:
+        modes = self._h.modes
+        word = modes.said.get(policy)
+        if word is not None:
+            return PolicyMode(policy=policy, mode=word.mode, said_by=word.by, since=word.at)
+        return PolicyMode(policy=policy, mode=modes.of(policy), said_by="settings" if policy in modes.settings else "default")
+
+    async def rehearsed(self, policy: str, days: float) -> Rehearsed:
+        """See `Desk.rehearsed`."""
+        self._check_policy(policy)
+        found = await self._h.journal.ask(queries.rehearsals(queries.Filter(policy=policy, since=self._now() - days * DAY)))
+        since = await self._h.journal.ask(queries.first_rehearsal(policy))
+        return Rehearsed(now=self._now(), policy=policy, days=days, since=since, actions=found.rows, left_off=found.left_off)
+
+    def _check_policy(self, policy: str) -> None:
+        if policy not in self._h.policies:
+            raise AdminError(f"there is no policy {policy!r}; there are {', '.join(self._h.policies) or 'none'}")
+
+    async def set_mode(self, policy: str, mode: Mode, caller: Caller) -> ModeChanged:
+        """See `Desk.set_mode`. The word counts at once, and is durable before the answer; leaving `act` waits for the hand-back."""
+        self._check_policy(policy)
+        h, before, by = self._h, self._h.modes.of(policy), await asyncio.get_running_loop().run_in_executor(None, _name_of, caller.uid)
+        if mode is Mode.ACT:  # a word that lets things be done must be durable first; one that stops them counts at once
+            await h.journal.commit(entries.set_mode(policy, mode, by, self._now()))
+            h.modes.say(Said(policy=policy, mode=mode, by=by, at=self._now()))
+            return ModeChanged(now=self._now(), policy=policy, before=before, after=mode)
+        h.modes.say(Said(policy=policy, mode=mode, by=by, at=self._now()))
+        text = await h.hand_back(policy)
+        await h.journal.commit(entries.set_mode(policy, mode, by, self._now()))
+        return ModeChanged(now=self._now(), policy=policy, before=before, after=mode, text=text)
+
+    async def record(self, request: Request) -> None:
+        """See `Desk.record`."""
+        who = request.caller
+        await self._h.journal.commit(entries.record_request(self._now(), who.uid, who.pid, request.verb, request.detail, request.answer))
+
+
+def _name_of(uid: int) -> str:
+    try:
+        return pwd.getpwuid(uid).pw_name
+    except KeyError:
+        return f"uid {uid}"

@@ -1,0 +1,104 @@
+"""The port between the admin server and the daemon behind it."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import msgspec
+
+from supernoded.messages import (
+    ActionFilter,
+    Actions,
+    EventFilter,
+    Events,
+    Health,
+    Holds,
+    IncidentFilter,
+    Incidents,
+    ModeChanged,
+    Modes,
+    Plugins,
+    ReadingFilter,
+    Readings,
+    Rehearsed,
+    Status,
+    Story,
+)
+from supernoded.model import Mode
+
+
+class Caller(msgspec.Struct, frozen=True):
+    """Who is at the other end of the socket, by the kernel's word."""
+
+    pid: int
+    uid: int
+    gid: int
+
+
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """One changing request and how it was answered, for the journal."""
+
+    caller: Caller
+    verb: str  # such as "mode"
+    detail: str  # such as "thermal act"
+    answer: str  # what the caller was told
+    accepted: bool
+
+
+class Desk(Protocol):
+    """Answers for the daemon. Any of these may raise SupernodedError; its message goes to the caller.
+
+    AdminError = the daemon says no to this request (HTTP 409); the others = it cannot answer now (HTTP 503).
+    """
+
+    async def status(self) -> Status:
+        """The node on one screen, and the numbers behind `/metrics`."""
+        ...
+
+    async def health(self) -> Health:
+        """The supervised parts."""
+        ...
+
+    async def plugins(self) -> Plugins:
+        """All installed plugins."""
+        ...
+
+    async def readings(self, wanted: ReadingFilter) -> Readings:
+        """What is in memory now."""
+        ...
+
+    async def incidents(self, wanted: IncidentFilter) -> Incidents:
+        """Incidents, newest first."""
+        ...
+
+    async def story(self, incident: str) -> Story | None:
+        """One incident whole; None when there is no such incident."""
+        ...
+
+    async def events(self, wanted: EventFilter) -> Events:
+        """Events, newest first."""
+        ...
+
+    async def actions(self, wanted: ActionFilter) -> Actions:
+        """Actions and rehearsals, newest first."""
+        ...
+
+    async def holds(self) -> Holds:
+        """What is kept out of service."""
+        ...
+
+    async def modes(self) -> Modes:
+        """Every policy's mode."""
+        ...
+
+    async def rehearsed(self, policy: str, days: float) -> Rehearsed:
+        """What this policy would have done. Raises AdminError when there is no such policy."""
+        ...
+
+    async def set_mode(self, policy: str, mode: Mode, caller: Caller) -> ModeChanged:
+        """Change a policy's mode; leaving `act` returns once devices are handed back. Raises AdminError when there is no such policy."""
+        ...
+
+    async def record(self, request: Request) -> None:
+        """Journal one changing request, accepted or not. Raises JournalError."""
+        ...

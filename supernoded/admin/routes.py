@@ -1,0 +1,113 @@
+"""The paths, and what each asks of the desk."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+import msgspec
+from aiohttp import web
+
+from supernoded.admin.desk import Caller, Desk
+from supernoded.admin.metrics import render_metrics
+from supernoded.errors import AdminError
+from supernoded.messages import (
+    VERSION_PATH,
+    ActionFilter,
+    Answer,
+    EventFilter,
+    IncidentFilter,
+    ModeChange,
+    Problem,
+    ReadingFilter,
+    RehearsalFilter,
+    encode,
+)
+
+T = TypeVar("T", bound=msgspec.Struct)
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+CALLER: web.RequestKey[Caller] = web.RequestKey("caller", Caller)  # set by the server: the connection may be gone by the time it is used
+PROMETHEUS_TEXT = "text/plain; version=0.0.4; charset=utf-8"
+
+
+class BadRequestError(AdminError):
+    """The request cannot be understood; the message says which part."""
+
+
+class NotFoundError(AdminError):
+    """What was asked for does not exist."""
+
+
+def make_routes(desk: Desk) -> list[web.RouteDef]:
+    """Every path of docs/admin-api.md."""
+    gets: dict[str, Callable[[web.Request], Awaitable[Answer]]] = {
+        "status": lambda _: desk.status(),
+        "health": lambda _: desk.health(),
+        "plugins": lambda _: desk.plugins(),
+        "readings": lambda request: desk.readings(read_query(request, ReadingFilter)),
+        "incidents": lambda request: desk.incidents(read_query(request, IncidentFilter)),
+        "incidents/{id}": lambda request: _tell_story(desk, request.match_info["id"]),
+        "events": lambda request: desk.events(read_query(request, EventFilter)),
+        "actions": lambda request: desk.actions(read_query(request, ActionFilter)),
+        "holds": lambda _: desk.holds(),
+        "modes": lambda _: desk.modes(),
+        "rehearsals": lambda request: _rehearse(desk, read_query(request, RehearsalFilter)),
+    }
+    return [
+        *(web.get(f"{VERSION_PATH}/{path}", _answering(ask)) for path, ask in gets.items()),
+        web.put(f"{VERSION_PATH}/modes/{{policy}}", _answering(lambda request: _set_mode(desk, request))),
+        web.get("/metrics", _metering(desk)),
+    ]
+
+
+async def _tell_story(desk: Desk, incident: str) -> Answer:
+    story = await desk.story(incident)
+    if story is None:
+        raise NotFoundError(f"there is no incident {incident!r}; `supernodectl incidents --all` lists them")
+    return story
+
+
+async def _rehearse(desk: Desk, wanted: RehearsalFilter) -> Answer:
+    return await desk.rehearsed(wanted.policy, wanted.days)
+
+
+async def _set_mode(desk: Desk, request: web.Request) -> Answer:
+    wanted, caller = read_body(await request.read(), ModeChange), request[CALLER]
+    return await desk.set_mode(request.match_info["policy"], wanted.mode, caller)
+
+
+def _metering(desk: Desk) -> Handler:
+    async def handle(request: web.Request) -> web.StreamResponse:
+        del request
+        return web.Response(body=render_metrics(await desk.status()), headers={"Content-Type": PROMETHEUS_TEXT})
+
+    return handle
+
+
+def _answering(ask: Callable[[web.Request], Awaitable[Answer]]) -> Handler:
+    async def handle(request: web.Request) -> web.StreamResponse:
+        return web.Response(body=encode(await ask(request)), content_type="application/json")
+
+    return handle
+
+
+def make_problem(status: int, sentence: str) -> web.Response:
+    """The answer to a request that is refused."""
+    return web.Response(status=status, body=encode(Problem(error=sentence)), content_type="application/json")
+
+
+def read_query(request: web.Request, kind: type[T]) -> T:
+    """The query string as a filter. Raises BadRequestError."""
+    try:
+        return msgspec.convert(dict(request.query), kind, strict=False)
+    except msgspec.ValidationError as error:
+        raise BadRequestError(f"{request.path}: the query cannot be used: {error}") from error
+
+
+def read_body(body: bytes, kind: type[T]) -> T:
+    """The body as a message. Raises BadRequestError."""
+    try:
+        return msgspec.json.decode(body, type=kind)
+    except msgspec.DecodeError as error:  # ValidationError is one of them
+        raise BadRequestError(f"the body cannot be used: {error}") from error

@@ -1,0 +1,268 @@
+"""Work each open incident: ask its remedy for the next step, perform it, until the cause is clear and the remedy has none."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
+
+from sqlalchemy import Connection
+
+from supernoded.actions import Performer
+from supernoded.clock import Clock
+from supernoded.errors import FencedError, JournalError
+from supernoded.guards import NOTIFY
+from supernoded.incidents import Change, Edge, Ledger, Merged, Opened, Widened
+from supernoded.journal import entries
+from supernoded.journal.writer import Journal
+from supernoded.model import Action, Event, Incident, Mode, Outcome, Result, Step, Verdict, action_id
+from supernoded.modes import Modes
+from supernoded.parts import Case, World
+from supernoded.registry import Parts
+from supernoded.supervisor import Health, describe, keep
+
+T = TypeVar("T")
+
+TURN = 1.0  # seconds between two looks at an incident that waits
+MOST_STEPS = 50  # of one incident: a remedy that wants more goes round in circles
+
+
+class Teller(Protocol):
+    """Tells people and other nodes what happened; it never blocks and never fails."""
+
+    def event(self, event: Event) -> None:
+        """A trouble came or went."""
+        ...
+
+    def incident(self, incident: Incident) -> None:
+        """An incident was opened, widened, merged or closed."""
+        ...
+
+    def action(self, action: Action, outcome: Outcome | None) -> None:
+        """An action came to its outcome; None = it was rehearsed."""
+        ...
+
+
+@dataclass(frozen=True)
+class Bureau:
+    """What the cases of one scope work with."""
+
+    scope: str
+    epoch: int
+    parts: Parts
+    performer: Performer
+    journal: Journal
+    clock: Clock
+    modes: Modes
+    health: Health
+    teller: Teller
+    world: Callable[[], World]
+
+
+class Casework:
+    """All incidents of one scope, each with a worker of its own. `on_opened` is told of each new one, before it is worked."""
+
+    def __init__(self, bureau: Bureau, ledger: Ledger, on_opened: Callable[[], None]) -> None:
+        self._b, self.ledger, self._on_opened = bureau, ledger, on_opened
+        self._news = asyncio.Queue[Incident]()  # one entry per opened incident, and those are bounded by the subjects there are
+        self._woken: dict[str, asyncio.Event] = {}
+
+    def take(self, verdict: Verdict) -> None:
+        """What a rule says; what it changes is journalled, told, and worked."""
+        for change in self.ledger.take(verdict):
+            self._follow(change, verdict.at)
+
+    def _follow(self, change: Change, at: float) -> None:
+        b = self._b
+        match change:
+            case Opened(incident):
+                b.teller.incident(incident)
+                self._news.put_nowait(incident)
+                self._on_opened()
+            case Merged(incidents, into):
+                for incident in incidents:
+                    b.journal.post(entries.merge_incident(incident.id, into.id, at, b.scope, b.epoch))
+                    b.teller.incident(incident)
+                    self._wake(incident.id)
+            case Widened(incident):
+                b.journal.post(entries.widen_incident(incident, at, b.epoch))
+                b.teller.incident(incident)
+                self._wake(incident.id)
+            case Edge(event):
+                b.journal.post(entries.record_event(event))
+                b.teller.event(event)
+                self._wake(event.incident)
+
+    def _wake(self, incident: str) -> None:
+        if incident in self._woken:
+            self._woken[incident].set()
+
+    async def run(self) -> None:
+        """Take up what an earlier life left, then work whatever opens. Ends with FencedError when the role is lost."""
+        left: dict[str, list[Action]] = {}
+        nothing: list[Action] = []
+        for action in await ask(self._b.journal, entries.open_intents(self._b.scope), nothing):
+            left.setdefault(action.incident, []).append(action)
+        async with asyncio.TaskGroup() as group:
+            for incident in self.ledger.open:
+                self._hire(group, incident, left.pop(incident.id, []))
+            for incident_id, actions in left.items():  # their incident is over or was never written: bring them to their outcome
+                group.create_task(self._resume(actions), name=f"left by {incident_id}")
+            while True:
+                self._hire(group, await self._news.get(), [])
+
+    async def _resume(self, actions: Sequence[Action]) -> None:
+        for action in actions:
+            self._b.teller.action(action, await self._b.performer.resume(action))
+
+    def _hire(self, group: asyncio.TaskGroup, incident: Incident, left: Sequence[Action]) -> None:
+        if incident.id in self._woken:
+            return  # it opened before the cases began to run, and was hired with those that were restored
+        woken = self._woken[incident.id] = asyncio.Event()
+        name = f"case {incident.id}"
+
+        async def work() -> None:
+            await Worker(self._b, self.ledger, incident).run(left, woken)
+
+        async def live() -> None:
+            await keep(name, work, self._b.clock, self._b.health, ends_on=(FencedError,))
+            del self._woken[incident.id]
+
+        group.create_task(live(), name=name)
+
+
+async def ask(journal: Journal, work: Callable[[Connection], T], default: T) -> T:
+    """Ask the journal; while it cannot answer, cases go on with what is known."""
+    try:
+        return await journal.commit(work)
+    except FencedError:
+        raise
+    except JournalError:
+        return default
+
+
+class Worker:
+    """Works one incident from its opening to its close."""
+
+    def __init__(self, bureau: Bureau, ledger: Ledger, incident: Incident) -> None:
+        self._b, self._ledger, self._incident = bureau, ledger, incident
+        self._remedy = bureau.parts.remedies.get(incident.kind)
+        self._policy = bureau.parts.owner("remedy", incident.kind)
+        self._done: dict[str, Outcome] = {}
+        self._rehearsed: tuple[str, ...] = ()
+
+    async def run(self, left: Sequence[Action], woken: asyncio.Event) -> None:
+        """Until it is closed or merged. `left` = actions that an earlier life has not brought to their outcome."""
+        await self._take_up(left)
+        while self._ledger.is_open(self._incident):
+            woken.clear()
+            if self._b.modes.of(self._policy) is not Mode.ACT:
+                await self._rehearse()
+                step = None
+            else:
+                step = self._next_step(self._done)
+            if step is not None:
+                self._done[step.name] = await self._perform(step)
+            elif self._ledger.is_over(self._incident, self._b.clock.now()):
+                await self._close()
+            else:
+                await self._wait(woken)
+
+    async def _take_up(self, left: Sequence[Action]) -> None:
+        """Durable before its first step, or a later life would not know that it has begun; then what earlier lives did about it."""
+        self._incident = await self._record_opening()
+        for action in left:
+            self._done[action.step.name] = outcome = await self._b.performer.resume(action)
+            self._b.teller.action(action, outcome)
+        nothing: dict[str, Outcome] = {}
+        self._done |= await ask(self._b.journal, entries.outcomes_of(self._incident.id), nothing)
+
+    async def _record_opening(self) -> Incident:
+        """The incident under which the journal knows this trouble: an older open one wins, so that nothing is done twice."""
+        work = entries.open_incident(self._incident, self._b.epoch)
+        try:
+            stored = await self._b.journal.commit(work)
+        except FencedError:
+            raise
+        except JournalError:
+            self._b.journal.post(work)
+            return self._incident
+        if stored.id != self._incident.id:
+            self._ledger.adopt(self._incident, stored)
+        return stored
+
+    def _next_step(self, done: Mapping[str, Outcome], *, still_raised: bool | None = None) -> Step | None:
+        if self._remedy is None or len(done) >= MOST_STEPS:
+            return None
+        raised = self._ledger.is_raised(self._incident) if still_raised is None else still_raised
+        case = Case(incident=self._ledger.current(self._incident), done=done, still_raised=raised)
+        try:
+            step = self._remedy.next(case, self._b.world(), self._b.clock.now())
+        except Exception as error:  # noqa: BLE001 - a plugin's bug costs its own remedy; the incident stays open and says so
+            self._b.health.report(f"remedy {self._incident.kind}", f"cannot say the next step: {describe(error)}")
+            return None
+        if step is not None and step.name in done:
+            self._b.health.report(f"remedy {self._incident.kind}", f"asks again for step {step.name!r}, whose outcome it has")
+            return None
+        self._b.health.report(f"remedy {self._incident.kind}", "")
+        return step
+
+    def _action(self, step: Step) -> Action:
+        now = self._b.clock.now()
+        return Action(
+            id=action_id(self._incident.id, step.name),
+            step=step,
+            incident=self._incident.id,
+            scope=self._b.scope,
+            epoch=self._b.epoch,
+            issued=now,
+            deadline=now + step.patience,
+            policy=self._policy,
+        )
+
+    async def _perform(self, step: Step) -> Outcome:
+        action = self._action(step)
+        outcome = await self._b.performer.perform(action)
+        self._b.teller.action(action, outcome)
+        return outcome
+
+    async def _rehearse(self) -> None:
+        """What would be done, step by step, as if each step went well; told once as long as it stays the same."""
+        raised, done = self._ledger.is_raised(self._incident), dict[str, Outcome]()
+        actions: list[Action] = []
+        while (step := self._next_step(done, still_raised=raised)) is not None:
+            actions.append(self._action(step))
+            done[step.name] = Outcome(action=actions[-1].id, result=Result.DONE, text="assumed", at=self._b.clock.now())
+        names = tuple(done)
+        if names in ((), self._rehearsed):
+            return
+        self._rehearsed = names
+        for action in actions:
+            self._b.journal.post(entries.rehearse(action))
+            self._b.teller.action(action, None)
+        if actions and self._b.modes.of(self._policy) is Mode.ADVISE:
+            await self._advise(actions)
+
+    async def _advise(self, actions: list[Action]) -> None:
+        """In `advise` people are notified of what would be done."""
+        plan = "; ".join(f"{a.step.kind} on {a.step.target} ({a.step.reason})" for a in actions)
+        name = f"advise-{len(self._done)}"
+        if name not in self._done:
+            step = Step(name=name, kind=NOTIFY, target=self._incident.subject, reason=f"{self._incident.text}. Advice: {plan}")
+            self._done[name] = await self._perform(step)
+
+    async def _close(self) -> None:
+        now = self._b.clock.now()
+        closed = self._ledger.close(self._incident, now)
+        self._b.journal.post(entries.close_incident(closed.id, now, self._b.scope, self._b.epoch))
+        self._b.teller.incident(closed)
+
+    async def _wait(self, woken: asyncio.Event) -> None:
+        """Until there is news of it, or a turn has passed: modes, holds and deadlines change by themselves."""
+        waiting = {asyncio.ensure_future(woken.wait()), asyncio.ensure_future(self._b.clock.sleep(TURN))}
+        try:
+            await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for task in waiting:
+                task.cancel()

@@ -1,0 +1,1 @@
+"""What a daemon says to the others: the MQTT session, its outbox, presence."""

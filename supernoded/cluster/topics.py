@@ -1,0 +1,144 @@
+"""The topic tree and what is said on it: JSON of msgspec types with a schema number."""
+
+from __future__ import annotations
+
+import re
+from typing import TypeVar
+
+import msgspec
+
+from supernoded.errors import SettingsError, SupernodedError
+from supernoded.model import Event, Outcome
+
+ROOT = "supernode/v1"
+SCHEMA = 1
+MAX_PAYLOAD = 65_536  # bytes; the embedded broker and slow links take this much, and nothing of ours comes near it
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+
+P = TypeVar("P", bound="Payload")
+
+
+class PayloadError(SupernodedError):
+    """What arrived, or was to be sent, is not a payload of this topic."""
+
+
+class Payload(msgspec.Struct, frozen=True, kw_only=True):
+    """What all payloads share. Times are in seconds since the Unix epoch by the sender's clock."""
+
+    node: str
+    life: str  # of the daemon that speaks: another one after each start
+    at: float
+    schema: int = SCHEMA
+
+
+class Presence(Payload, frozen=True, kw_only=True):
+    """Retained; a hint, not a proof: the will says offline, possibly late, and only for its own life."""
+
+    since: float  # start of that life
+    online: bool
+    version: str = ""
+
+
+class Vitals(msgspec.Struct, frozen=True, kw_only=True):
+    """What a beat tells of the node; None = not known."""
+
+    state: str = "up"
+    power: float | None = None  # watts of the node
+    hottest: float | None = None  # degrees Celsius of the hottest die
+    step: int | None = None  # of the training job
+
+
+class Beat(Payload, frozen=True, kw_only=True):
+    """Once a second, never retained: the proof that this life is there."""
+
+    since: float  # start of that life
+    vitals: Vitals = Vitals()
+
+
+class EventTold(Payload, frozen=True, kw_only=True):
+    """One event, at least once; `event.id` tells a repetition."""
+
+    event: Event
+
+
+class OutcomeTold(Payload, frozen=True, kw_only=True):
+    """One outcome, at least once; `outcome.action` and `outcome.result` tell a repetition."""
+
+    outcome: Outcome
+
+
+class _Peek(msgspec.Struct):
+    schema: int
+
+
+def check_name(name: str, what: str) -> str:
+    """`name`, when it can stand as one level of a topic. Raises SettingsError."""
+    if _NAME.fullmatch(name) is None:
+        message = f"{what} name {name[:80]!r} cannot be part of a topic: use 1 to 64 of A-Z a-z 0-9 . _ - and begin with a letter or digit"
+        raise SettingsError(message)
+    return name
+
+
+def of_node(cluster: str, node: str, leaf: str) -> str:
+    """The topic of what a node says. Raises SettingsError for names with `/`, `+`, `#` or worse."""
+    return f"{ROOT}/{check_name(cluster, 'cluster')}/node/{check_name(node, 'node')}/{leaf}"
+
+
+def of_nodes(cluster: str, leaf: str) -> str:
+    """The filter for what all nodes of a cluster say."""
+    return f"{ROOT}/{check_name(cluster, 'cluster')}/node/+/{leaf}"
+
+
+def presence(cluster: str, node: str) -> str:
+    """Retained: whether a life of the node's daemon is on line."""
+    return of_node(cluster, node, "presence")
+
+
+def beat(cluster: str, node: str) -> str:
+    """Once a second."""
+    return of_node(cluster, node, "beat")
+
+
+def event(cluster: str, node: str) -> str:
+    """Every event of the node."""
+    return of_node(cluster, node, "event")
+
+
+def outcome(cluster: str, node: str) -> str:
+    """Every outcome of the node's actions."""
+    return of_node(cluster, node, "outcome")
+
+
+def matches(filter_: str, topic: str) -> bool:
+    """Whether an MQTT filter with `+` and `#` takes a topic (MQTT 5, 4.7; names that begin with `$` are none of ours)."""
+    wanted, levels = filter_.split("/"), topic.split("/")
+    for index, level in enumerate(wanted):
+        if level == "#":
+            return True
+        if index >= len(levels) or level not in ("+", levels[index]):
+            return False
+    return len(wanted) == len(levels)
+
+
+def encode(payload: Payload) -> bytes:
+    """JSON. Raises PayloadError above MAX_PAYLOAD: a broker would end the link over it, again and again."""
+    data = msgspec.json.encode(payload)
+    if len(data) > MAX_PAYLOAD:
+        raise PayloadError(
+            f"a {type(payload).__name__} of {len(data)} bytes is more than the {MAX_PAYLOAD} that may be sent: shorten its texts"
+        )
+    return data
+
+
+def decode(data: bytes, type_: type[P]) -> P:
+    """The payload. Raises PayloadError for what is too long, no JSON, of another schema or of another shape."""
+    name = type_.__name__
+    if len(data) > MAX_PAYLOAD:
+        raise PayloadError(f"not a {name}: {len(data)} bytes, at most {MAX_PAYLOAD} are read")
+    try:
+        schema = msgspec.json.decode(data, type=_Peek).schema
+        if schema != SCHEMA:
+            raise PayloadError(f"a {name} of schema {schema}, this daemon reads schema {SCHEMA}: run one version on all nodes")
+        return msgspec.json.decode(data, type=type_)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise PayloadError(f"not a {name}: {error}; it begins with {data[:40]!r}") from error

@@ -1,0 +1,68 @@
+"""supernodectl. Exit codes: 0 ok, 1 no, 2 usage, 3 unreachable."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from supernoded import __version__
+from supernoded.ctl.client import UnreachableError
+from supernoded.ctl.completion import PROGRAM, completion
+from supernoded.ctl.deferred import Deferred
+from supernoded.ctl.incidents import actions, events, holds, incidents
+from supernoded.ctl.mode import mode
+from supernoded.ctl.options import common
+from supernoded.ctl.readings import plugins, readings
+from supernoded.ctl.status import status
+from supernoded.ctl.top import top
+from supernoded.errors import SupernodedError
+
+
+class _No(click.ClickException):
+    """A sentence on stderr and an exit code: the daemon, or the database, says no."""
+
+    exit_code = 1
+
+    def show(self, file: Any = None) -> None:
+        click.echo(f"{PROGRAM}: {self.message}", err=True, file=file)
+
+
+class _Unreachable(_No):
+    """Nobody could be asked."""
+
+    exit_code = 3
+
+
+class _Program(click.Group):
+    """Turns what supernoded raises into an exit code, for every verb in one place."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except SupernodedError as error:
+            raise (_Unreachable if isinstance(error, UnreachableError) else _No)(str(error)) from error
+
+
+@click.group(cls=_Program, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@common
+@click.version_option(__version__, prog_name=PROGRAM)
+def program() -> None:
+    """Ask the supernoded daemon of this machine, and tell it what it may do."""
+
+
+@click.group()
+@common
+def db() -> None:
+    """Bring a journal's database up to date; works without the daemon."""
+
+
+for _verb in (status, plugins, readings, incidents, events, actions, holds, mode, top, completion, db):
+    program.add_command(_verb)
+for _name, _help in (("upgrade", "Migrate a database to this version."), ("current", "Show which version a database is at.")):
+    db.add_command(Deferred(_name, f"supernoded.ctl.db:{_name}", _help))
+
+
+def main() -> None:
+    """The console script."""
+    program(prog_name=PROGRAM)

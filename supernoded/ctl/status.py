@@ -1,0 +1,99 @@
+"""`supernodectl status`: the node on one screen, for somebody who sees it for the first time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import click
+
+from supernoded.ctl.options import Invocation, common
+from supernoded.ctl.printing import Sheet, Table, show
+from supernoded.ctl.wording import say_count, say_duration, say_size, say_when
+from supernoded.messages import Status
+from supernoded.model import Mode, Severity, State
+
+MODES = {
+    Mode.OBSERVE: "observe: it watches and rehearses, nothing is written to any device",
+    Mode.ADVISE: "advise: it watches, rehearses and notifies, nothing is written to any device",
+    Mode.ACT: "act: it may write to devices, within its guards",
+}
+MOST_FAILING = 8  # sensors that are spelt out
+
+
+@click.command()
+@common
+@click.pass_obj
+def status(invocation: Invocation) -> None:
+    """Show how this node is doing, on one screen."""
+    show(invocation, invocation.open_client().get("status", Status), render_status)
+
+
+def render_status(told: Status) -> Sheet:
+    """Lay out one status."""
+    rows = [row for part in (_identity, _sensors, _stores, _troubles_and_duties, _incidents) for row in part(told)]
+    return [Table((), rows), *_newest(told)]
+
+
+Rows = Iterable[tuple[str, str]]
+
+
+def _identity(told: Status) -> Rows:
+    yield "node", f"{told.node} of cluster {told.cluster}"
+    yield "state", "STARTING" if not told.ready else "DEGRADED" if told.troubles else "READY"
+    for trouble in told.troubles:
+        yield "", trouble
+    yield "mode", MODES[told.mode]
+    for policy in sorted(told.modes):
+        if told.modes[policy] is not told.mode:
+            yield "", f"but {policy}: {told.modes[policy].value}"
+    yield "daemon", f"supernoded {told.version}, pid {told.pid}, since {say_when(told.started, told.now)}"
+
+
+def _sensors(told: Status) -> Rows:
+    failing = told.failing_sensors
+    yield (
+        "sensors",
+        f"{say_count(len(told.sensors), 'sensor')}, {len(failing)} failing"
+        if failing
+        else f"{say_count(len(told.sensors), 'sensor')}, all work",
+    )
+    for sensor in failing[:MOST_FAILING]:
+        yield "", f"{sensor.name} for {say_duration(told.now - sensor.since)}: {sensor.reason}"
+    if len(failing) > MOST_FAILING:
+        yield "", f"and {len(failing) - MOST_FAILING} more: supernodectl -o json status"
+    yield "readings", ", ".join(f"{told.readings.get(state.value, 0)} {state.value}" for state in State)
+
+
+def _stores(told: Status) -> Rows:
+    journal, session = told.journal, told.session
+    waiting = f", {say_count(journal.waiting, 'row')} waiting" if journal.waiting else ""
+    yield "journal", f"{'in trouble: ' + journal.reason if journal.reason else 'well'}; {journal.place}, {say_size(journal.size)}{waiting}"
+    if session is None:
+        yield "broker", "none is configured: this node speaks to no other"
+        return
+    how = "connected to" if session.connected else "NOT connected to"
+    reason = f" ({session.reason})" if session.reason else ""
+    outbox = f", {say_count(session.outbox, 'message')} waiting" if session.outbox else ""
+    yield "broker", f"{how} {session.broker} for {say_duration(told.now - session.since)}{reason}{outbox}"
+
+
+def _troubles_and_duties(told: Status) -> Rows:
+    roles = ", ".join(f"{role.name} (epoch {role.epoch})" for role in told.roles)
+    yield "roles", roles or "none: it works for its own node only"
+    if told.holds:
+        yield "holds", f"{told.holds} out of service: supernodectl holds"
+    for plugin in told.left_out:
+        yield "left out", f"plugin {plugin.name}: {plugin.reason}"
+
+
+def _incidents(told: Status) -> Rows:
+    severities = [severity.value for severity in reversed(Severity)]
+    counts = [f"{told.open_incidents[severity]} {severity}" for severity in severities if told.open_incidents.get(severity)]
+    yield "incidents", f"{sum(told.open_incidents.values())} open: {', '.join(counts)}" if counts else "none open"
+
+
+def _newest(told: Status) -> Sheet:
+    if not told.newest_incidents:
+        return []
+    rows = [(i.severity.value, i.text, say_when(i.opened, told.now), i.id) for i in told.newest_incidents]
+    return ["", Table(("SEVERITY", "NEWEST INCIDENTS", "OPENED", "ID"), rows)]

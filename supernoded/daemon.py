@@ -1,0 +1,158 @@
+"""Build a daemon from settings and ports, and run all its parts in one task group. No logic of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from functools import partial
+
+from supernoded import guards
+from supernoded.admin.access import Access, Gate
+from supernoded.admin.answering import FrontDesk
+from supernoded.admin.server import serve_admin
+from supernoded.chores import Chores
+from supernoded.cluster.outbox import Outbox
+from supernoded.cluster.seats import FixedSeats
+from supernoded.cluster.session import Session
+from supernoded.cluster.store import JournalStore
+from supernoded.duty import Duty, Means
+from supernoded.house import House, make_world
+from supernoded.model import NODE, Hold
+from supernoded.modes import Modes
+from supernoded.notify import Notifier
+from supernoded.ports import Ports
+from supernoded.registry import Parts, collect
+from supernoded.reporting import Reporter
+from supernoded.settings import Settings
+from supernoded.supervisor import Health, keep
+from supernoded.wire import Node, Pen
+
+STATUS_EVERY = 5.0  # seconds between two status lines to the service manager
+
+
+@dataclass(frozen=True)
+class Daemon:
+    """A built house and what keeps it running."""
+
+    house: House
+    ports: Ports
+    log: logging.Logger
+    broker: Callable[[], Awaitable[None]] | None  # runs the embedded broker, where there is one
+    chores: Chores | None
+
+
+def collect_parts(settings: Settings, ports: Ports, seats: FixedSeats) -> Parts:
+    """What the plugins hand in. Raises PluginError, SettingsError."""
+    wires_for = ports.wires(Pen(seats.find_refusal))
+
+    def node_for(plugin: str) -> Node:
+        return Node(settings.node, settings.topology, settings.limits, wires_for(plugin), ports.clock, ports.host, settings.state)
+
+    return collect(ports.plugins(settings), settings.plugins, node_for)
+
+
+def build(settings: Settings, ports: Ports, log: logging.Logger) -> Daemon:
+    """Everything one life has, before anything is touched. Raises PluginError, SettingsError."""
+    clock, started = ports.clock, ports.clock.now()
+    seats = FixedSeats(settings.node, settings.roles)
+    parts = collect_parts(settings, ports, seats)
+    journal, uplink = ports.journal(settings), ports.uplink(settings)
+    outbox = Outbox(JournalStore(journal), clock, log.getChild("mqtt"), settings.mqtt.outbox)
+    names = settings.node, settings.cluster, f"{started:.3f}"
+    session = Session(uplink.fabric, *names, clock, outbox, log.getChild("mqtt"))
+    reporter = Reporter(*names, journal, outbox, clock, log)
+    modes = Modes(settings.mode, {name: policy.mode for name, policy in settings.policies.items() if policy.mode is not None})
+    holds: list[Hold] = []
+    health = Health(clock, log)
+    tally = guards.Tally(settings.guards.actions_per_minute, settings.guards.attempts_per_subject, settings.guards.attempt_window_s)
+    means = Means(
+        settings=settings,
+        topology=settings.topology,
+        parts=parts,
+        clock=clock,
+        health=health,
+        modes=modes,
+        guards=list_guards(settings, seats, modes, holds, tally),
+        tally=tally,
+        teller=reporter,
+        world=partial(make_world, settings, seats, modes, holds, parts.policies),
+        held=seats.find_refusal,
+        log=log,
+    )
+    house = House(
+        settings=settings,
+        parts=parts,
+        clock=clock,
+        pid=ports.pid,
+        started=started,
+        health=health,
+        modes=modes,
+        seats=seats,
+        journal=journal,
+        outbox=outbox,
+        session=session,
+        broker=uplink.name,
+        reporter=reporter,
+        duties=[Duty(scope, 0, means, journal, journal) for scope in (NODE, *seats.held)],
+        world=means.world,
+        holds=holds,
+    )
+    return Daemon(house, ports, log, uplink.serve, ports.chores(settings, journal))
+
+
+def list_guards(settings: Settings, seats: FixedSeats, modes: Modes, holds: list[Hold], tally: guards.Tally) -> list[guards.Guard]:
+    """What every action must pass, the cheapest refusals first."""
+    maintained = {name: policy.maintenance for name, policy in settings.policies.items()}
+    return [
+        guards.guard_deadline,
+        guards.guard_mode(modes.of),
+        guards.guard_lease(seats.find_refusal),
+        guards.guard_maintenance(settings.maintenance, maintained),
+        guards.guard_holds(lambda: holds),
+        tally.guard,
+    ]
+
+
+async def run(daemon: Daemon) -> None:
+    """Run it until cancelled; what waits for the journal is written last. Raises SettingsError when it cannot listen."""
+    house, ports, log = daemon.house, daemon.ports, daemon.log
+    admin = house.settings.admin
+    gate = Gate(Access(reading_group=admin.group, operator_group=admin.operators), ports.uid)
+    await house.take_up()
+    try:
+        async with serve_admin(FrontDesk(house), gate, ports.listen(house.settings), log.getChild("admin")):
+            await _run_parts(daemon)
+    finally:
+        if daemon.chores is not None:
+            daemon.chores.stop()
+        await house.journal.close()
+
+
+async def _run_parts(daemon: Daemon) -> None:
+    house = daemon.house
+    if daemon.chores is not None:
+        daemon.chores.start()
+    works: list[tuple[str, Callable[[], Awaitable[None]]]] = [
+        ("journal writer", house.journal.run),
+        ("MQTT session", house.session.run),
+        ("reporter", house.reporter.run),
+        *((f"duty {duty.scope}", duty.run) for duty in house.duties),
+        *((("embedded broker", daemon.broker),) if daemon.broker is not None else ()),
+        ("watch", partial(_watch, house, daemon.ports.notifier)),
+    ]
+    async with asyncio.TaskGroup() as group:
+        for name, work in works:
+            group.create_task(keep(name, work, house.clock, house.health), name=name)
+        house.ready.set()
+
+
+async def _watch(house: House, notifier: Notifier) -> None:
+    """Tell the service manager that we are ready, how we are, and that the judging goes on."""
+    notifier.ready(house.sentence())
+    while True:
+        await house.clock.sleep(min(notifier.watchdog_period or STATUS_EVERY, STATUS_EVERY))
+        if house.is_alive():
+            notifier.alive()
+        notifier.status(house.sentence())

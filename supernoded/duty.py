@@ -1,0 +1,132 @@
+"""Everything one scope runs, as one task: its sensors, rules, loops and cases. A role's starts with its seat."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from supernoded import recording
+from supernoded.actions import Performer
+from supernoded.cases import Bureau, Casework, Teller
+from supernoded.clock import Clock
+from supernoded.errors import FencedError, JournalError
+from supernoded.guards import Guard, Tally
+from supernoded.history import DEFAULT_WINDOW, History
+from supernoded.incidents import Ledger
+from supernoded.journal import entries
+from supernoded.journal.writer import Journal
+from supernoded.judging import Bench
+from supernoded.model import Incident, Reading
+from supernoded.modes import Modes
+from supernoded.parts import World
+from supernoded.registry import Parts
+from supernoded.sampling import Sampler
+from supernoded.settings import Settings
+from supernoded.steering import Helm, Steering
+from supernoded.supervisor import Health, keep
+from supernoded.topology import Topology
+
+JUDGE_EVERY = 5.0  # seconds after which every rule is asked even without news, so that age is seen
+SNAPSHOT_EVERY = 10.0  # seconds between two snapshots of the rules' memories
+
+
+@dataclass(frozen=True)
+class Means:
+    """What the scopes of one daemon share."""
+
+    settings: Settings
+    topology: Topology
+    parts: Parts
+    clock: Clock
+    health: Health
+    modes: Modes
+    guards: Sequence[Guard]
+    tally: Tally
+    teller: Teller
+    world: Callable[[], World]
+    held: Callable[[str], str | None]
+    log: logging.Logger
+
+
+class Duty:
+    """One scope at work. `readings_to` takes what is worth a row (the node's own journal, whatever the scope)."""
+
+    def __init__(self, scope: str, epoch: int, means: Means, journal: Journal, readings_to: Journal) -> None:
+        self.scope, self._epoch, self._m, self._journal, self._readings_to = scope, epoch, means, journal, readings_to
+        parts, set_ = means.parts, means.settings.incidents
+        rules = [rule for rule in parts.rules if rule.scope == scope]
+        loops = [loop for loop in parts.loops if loop.scope == scope and loop.target in parts.handles]
+        self.history = History(_windows([*rules, *loops]))
+        self.ledger = Ledger(scope, means.topology.shared, set_.clear_after_s, set_.common_window_s, set_.common_count)
+        performer = Performer(parts, means.guards, means.tally, journal, means.clock)
+        bureau = Bureau(scope, epoch, parts, performer, journal, means.clock, means.modes, means.health, means.teller, means.world)
+        self.cases = Casework(bureau, self.ledger, self.snapshot)
+        self.bench = Bench(rules, self.history, means.health, self.cases.take)
+        self.samplers = [Sampler(s, means.clock, means.health, self.take) for s in parts.sensors if s.scope == scope]
+        helm = Helm(scope, self.history, journal, means.clock, means.modes, means.health, means.held)
+        self.steerings = [Steering(helm, x, parts.handles[x.target], parts.owner("loop", x.name)) for x in loops]
+        self._sieve = recording.Sieve()
+        self.judged_at = means.clock.now()
+
+    def take(self, readings: Sequence[Reading], fresh_for: float) -> None:
+        """What a sensor read: kept, judged at once, and written if it is news."""
+        self.history.add(readings, fresh_for)
+        rows = self._sieve.sift(readings)
+        if rows:
+            self._readings_to.post(entries.store_readings(rows))
+        self.bench.judge(self._m.clock.now(), {reading.quantity for reading in readings})
+
+    async def take_up(self) -> None:
+        """What an earlier life left: memories and open incidents. A journal that cannot answer costs both, and says so itself."""
+        try:
+            self.bench.restore(await self._journal.commit(entries.memories(self.scope)))
+            left: list[Incident] = await self._journal.commit(entries.open_incidents(self.scope))
+        except FencedError:
+            raise
+        except JournalError:
+            return
+        self.ledger.restore(left)
+
+    async def run(self) -> None:
+        """Until cancelled; FencedError when the role has gone to another."""
+        await self.take_up()
+        m = self._m
+        try:
+            async with asyncio.TaskGroup() as group:
+                for sampler in self.samplers:
+                    group.create_task(keep(f"sampler {sampler.sensor.name}", sampler.run, m.clock, m.health))
+                for steering in self.steerings:
+                    group.create_task(keep(f"steering {self.scope}", steering.run, m.clock, m.health))
+                group.create_task(keep(f"cases {self.scope}", self.cases.run, m.clock, m.health, ends_on=(FencedError,)))
+                group.create_task(keep(f"judging {self.scope}", self._judge, m.clock, m.health))
+                group.create_task(keep(f"memory {self.scope}", self._remember, m.clock, m.health))
+        finally:
+            self.snapshot()
+
+    async def _judge(self) -> None:
+        while True:
+            await self._m.clock.sleep(JUDGE_EVERY)
+            self.judged_at = self._m.clock.now()
+            self.bench.judge(self.judged_at)
+
+    async def _remember(self) -> None:
+        while True:
+            await self._m.clock.sleep(SNAPSHOT_EVERY)
+            self.snapshot()
+
+    def snapshot(self) -> None:
+        """Write the memories that changed."""
+        changed = self.bench.snapshot()
+        if changed:
+            self._journal.post(entries.save_memories(self.scope, changed, self._m.clock.now()))
+
+
+def _windows(watchers: Sequence[object]) -> dict[str, float]:
+    """For each quantity the longest window anybody watches."""
+    windows: dict[str, float] = {}
+    for watcher in watchers:
+        for quantity, window in getattr(watcher, "watches", {}).items():
+            windows[quantity] = max(windows.get(quantity, 0.0), window or DEFAULT_WINDOW)
+    return windows

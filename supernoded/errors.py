@@ -1,0 +1,51 @@
+"""The one exception tree. A message says what, where, the value, the limit and what to do."""
+
+from __future__ import annotations
+
+
+class SupernodedError(Exception):
+    """Anything supernoded raises on purpose."""
+
+
+class SettingsError(SupernodedError):
+    """A settings or topology file cannot be used as it stands."""
+
+
+class PluginError(SupernodedError):
+    """A plugin cannot be loaded, or two of them claim one duty."""
+
+
+class WireError(SupernodedError, ConnectionError):
+    """A device could not be reached, or answered with something else than an answer."""
+
+
+class NotHeldError(WireError):
+    """The scope's lease no longer stands: not a byte was written."""
+
+
+class GuardRefusedError(SupernodedError):
+    """A guard said no; the message is its sentence."""
+
+
+class JournalError(SupernodedError):
+    """The journal could not do what it was asked; nothing was acknowledged."""
+
+
+class FencedError(JournalError):
+    """A newer holder has the role: this write was rolled back."""
+
+
+class SessionError(SupernodedError, ConnectionError):
+    """The message broker cannot be reached or has ended the session."""
+
+
+class PublishDeniedError(SessionError):
+    """The broker's access list refused a topic."""
+
+
+class CertificateRefusedError(SessionError):
+    """The TLS handshake failed: one side does not accept the other's certificate."""
+
+
+class AdminError(SupernodedError):
+    """The daemon refused or could not answer a request of supernodectl."""

@@ -1,0 +1,107 @@
+"""What must hold before an action's first byte. Each guard refuses with a sentence; a protective action passes rates (safety rule 2)."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from fnmatch import fnmatchcase
+
+from supernoded.model import Action, Hold, Mode, is_protective
+
+Guard = Callable[[Action, float], str | None]
+NOTIFY = "notify"
+
+
+def guard_deadline(action: Action, now: float) -> str | None:
+    """Nothing is sent after its deadline, nor when it was issued in the future of a clock that was set back."""
+    if now >= action.deadline:
+        return f"its deadline was {now - action.deadline:.1f} s ago"
+    if action.issued > now + 1.0:
+        return f"it was issued {action.issued - now:.0f} s in the future: the clock was set back"
+    return None
+
+
+def guard_mode(mode_of: Callable[[str], Mode]) -> Guard:
+    """Only `act` writes to devices; `advise` may notify."""
+
+    def guard(action: Action, now: float) -> str | None:
+        del now
+        mode = mode_of(action.policy)
+        if mode is Mode.ACT or (mode is Mode.ADVISE and action.step.kind == NOTIFY):
+            return None
+        return f"policy {action.policy} is in mode {mode.value}; `supernodectl mode act --policy {action.policy}` lets it act"
+
+    return guard
+
+
+def guard_lease(held: Callable[[str], str | None]) -> Guard:
+    """The scope must still be ours."""
+
+    def guard(action: Action, now: float) -> str | None:
+        del now
+        return held(action.scope)
+
+    return guard
+
+
+def guard_holds(holds: Callable[[], Sequence[Hold]]) -> Guard:
+    """What somebody else has taken out for maintenance is left alone (safety rule 1), unless it protects."""
+
+    def guard(action: Action, now: float) -> str | None:
+        if is_protective(action.step.kind) or action.step.kind == NOTIFY:
+            return None
+        for hold in holds():
+            over = hold.expires is not None and hold.expires <= now
+            if not over and hold.owner != action.policy and _is_within(action.step.target, hold.subject):
+                return f"{hold.subject} is held by {hold.owner}: {hold.reason}"
+        return None
+
+    return guard
+
+
+def guard_maintenance(everybody: Sequence[str], by_policy: Mapping[str, Sequence[str]]) -> Guard:
+    """What the settings put under maintenance is left alone, unless it protects."""
+
+    def guard(action: Action, now: float) -> str | None:
+        del now
+        if is_protective(action.step.kind) or action.step.kind == NOTIFY:
+            return None
+        for pattern in (*everybody, *by_policy.get(action.policy, ())):
+            if fnmatchcase(action.step.target, pattern) or _is_within(action.step.target, pattern):
+                return f"{action.step.target} is under maintenance by the settings ({pattern})"
+        return None
+
+    return guard
+
+
+def _is_within(target: str, subject: str) -> bool:
+    return target == subject or target.startswith(subject + "/")
+
+
+class Tally:
+    """How often we have acted lately: the guards of rate and of attempts look here, `actions.py` counts here."""
+
+    def __init__(self, per_minute: int, attempts: int, attempt_window: float = 3600.0) -> None:
+        self._per_minute, self._attempts, self._window = per_minute, attempts, attempt_window
+        self._sent: deque[tuple[float, str, str, str]] = deque(maxlen=10_000)  # at, kind, target, action id
+
+    def count(self, action: Action, now: float) -> None:
+        """One more first byte. Sending one action again is not another attempt."""
+        if all(ident != action.id for _, _, _, ident in self._sent):
+            self._sent.append((now, action.step.kind, action.step.target, action.id))
+
+    def guard(self, action: Action, now: float) -> str | None:
+        """Refuse what would be too much in a minute, or too often on one subject."""
+        if is_protective(action.step.kind) or action.step.kind == NOTIFY:
+            return None
+        others = [row for row in self._sent if row[3] != action.id]
+        last_minute = sum(1 for at, *_ in others if now - at < 60.0)
+        if last_minute >= self._per_minute:
+            return f"{last_minute} actions were sent in the last minute, the limit is {self._per_minute}"
+        same = sum(
+            1 for at, kind, target, _ in others if now - at < self._window and (kind, target) == (action.step.kind, action.step.target)
+        )
+        if same >= self._attempts:
+            tried = f"{action.step.kind} was tried {same} times on {action.step.target} within {self._window / 3600:g} h"
+            return f"{tried}, the limit is {self._attempts}"
+        return None

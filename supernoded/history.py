@@ -1,0 +1,126 @@
+"""Recent readings per (quantity, subject), bounded, and the view a rule or loop may have of them."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Mapping, Sequence
+
+import msgspec
+
+from supernoded.errors import PluginError
+from supernoded.model import Reading, State
+
+DEFAULT_WINDOW = 600.0  # seconds; design section 6
+MOST_READINGS = 200_000  # over all windows: about 32 MB (design section 6) at 160 bytes a reading
+
+
+class Series:
+    """The readings of one quantity of one subject, oldest first, and for how long the newest counts as fresh."""
+
+    __slots__ = ("fresh_for", "readings")
+
+    def __init__(self) -> None:
+        self.readings: deque[Reading] = deque()
+        self.fresh_for = 0.0
+
+    def trim(self, horizon: float) -> int:
+        """Drop what is older than `horizon`, but never the newest; how many went."""
+        dropped = 0
+        while len(self.readings) > 1 and self.readings[0].at < horizon:
+            self.readings.popleft()
+            dropped += 1
+        return dropped
+
+
+class History:
+    """What one scope has read lately. `windows` says for how many seconds each quantity is kept."""
+
+    def __init__(self, windows: Mapping[str, float], most: int = MOST_READINGS) -> None:
+        self._windows = windows
+        self._most = most
+        self._count = 0
+        self._series: dict[str, dict[str, Series]] = {}  # quantity -> subject -> series
+
+    def add(self, readings: Iterable[Reading], fresh_for: float) -> None:
+        """Take in what a sensor read; each counts as fresh for `fresh_for` seconds."""
+        for reading in readings:
+            subjects = self._series.setdefault(reading.quantity, {})
+            series = subjects.get(reading.subject)
+            if series is None:
+                series = subjects[reading.subject] = Series()
+            series.fresh_for = fresh_for
+            series.readings.append(reading)
+            window = self._windows.get(reading.quantity, DEFAULT_WINDOW)
+            self._count += 1 - series.trim(reading.at - window)
+        if self._count > self._most:
+            self._thin()
+
+    def _thin(self) -> None:
+        """Over the bound: every series gives up its older half."""
+        for subjects in self._series.values():
+            for series in subjects.values():
+                for _ in range(len(series.readings) // 2):
+                    series.readings.popleft()
+                    self._count -= 1
+
+    def view(self, now: float, watches: Mapping[str, float]) -> View:
+        """What somebody who watches these quantities sees at `now`."""
+        return View(self._series, now, watches)
+
+    def newest(self, now: float) -> list[Reading]:
+        """The newest reading of everything, each with its state as of `now`, sorted by subject and quantity."""
+        found = [_as_of(series, now) for subjects in self._series.values() for series in subjects.values()]
+        return sorted(found, key=lambda reading: (reading.subject, reading.quantity))
+
+    def everything(self) -> list[Reading]:
+        """Every reading that is kept, in no order."""
+        return [reading for subjects in self._series.values() for series in subjects.values() for reading in series.readings]
+
+
+def _as_of(series: Series, now: float) -> Reading:
+    last = series.readings[-1]
+    age = now - last.at
+    if last.state is State.GOOD and age > series.fresh_for:
+        return msgspec.structs.replace(last, state=State.STALE, note=f"last read {age:.1f} s ago, fresh for {series.fresh_for:.1f} s")
+    return last
+
+
+class View:
+    """Recent readings at one instant; a quantity that is not watched is refused."""
+
+    __slots__ = ("_series", "_watches", "now")
+
+    def __init__(self, series: Mapping[str, Mapping[str, Series]], now: float, watches: Mapping[str, float]) -> None:
+        self._series, self._watches, self.now = series, watches, now
+
+    def _of(self, quantity: str) -> Mapping[str, Series]:
+        if quantity not in self._watches:
+            raise PluginError(f"{quantity} is read but not watched; add it to `watches`")
+        return self._series.get(quantity, {})
+
+    def subjects(self, quantity: str) -> list[str]:
+        """Every subject this quantity was ever read for, sorted."""
+        return sorted(self._of(quantity))
+
+    def newest(self, quantity: str, subject: str) -> Reading | None:
+        """The newest reading with its state as of now (STALE when it is too old); None when there was never one."""
+        series = self._of(quantity).get(subject)
+        return None if series is None else _as_of(series, self.now)
+
+    def good(self, quantity: str, subject: str) -> Reading | None:
+        """The newest reading if it is GOOD and fresh."""
+        reading = self.newest(quantity, subject)
+        return reading if reading is not None and reading.state is State.GOOD else None
+
+    def number(self, quantity: str, subject: str) -> float | None:
+        """The newest value if it is GOOD, fresh and a number."""
+        reading = self.good(quantity, subject)
+        return reading.value if reading is not None and isinstance(reading.value, int | float) else None
+
+    def window(self, quantity: str, subject: str) -> Sequence[Reading]:
+        """All readings of the watched window, oldest first, whatever their state."""
+        series = self._of(quantity).get(subject)
+        if series is None:
+            return ()
+        horizon = self.now - self._watches[quantity]
+        return [reading for reading in series.readings if reading.at >= horizon]

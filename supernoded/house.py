@@ -1,0 +1,119 @@
+"""What one life of a daemon is made of, once built; the admin desk answers from it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from supernoded.clock import Clock
+from supernoded.cluster.outbox import Outbox
+from supernoded.cluster.seats import FixedSeats
+from supernoded.cluster.session import Session
+from supernoded.duty import JUDGE_EVERY, Duty
+from supernoded.errors import JournalError
+from supernoded.journal import entries
+from supernoded.journal.writer import Journal
+from supernoded.model import Hold, Incident, Reading
+from supernoded.modes import Modes
+from supernoded.parts import World
+from supernoded.registry import Parts
+from supernoded.reporting import Reporter
+from supernoded.settings import Settings
+from supernoded.supervisor import Health
+
+GRACE = 10.0  # seconds after the start in which a missing MQTT session is no trouble yet
+
+
+@dataclass(frozen=True)
+class House:
+    """The built daemon. Its parts are started by `daemon.run`."""
+
+    settings: Settings
+    parts: Parts
+    clock: Clock
+    pid: int
+    started: float
+    health: Health
+    modes: Modes
+    seats: FixedSeats
+    journal: Journal
+    outbox: Outbox
+    session: Session
+    broker: str  # host:port
+    reporter: Reporter
+    duties: Sequence[Duty]
+    world: Callable[[], World]
+    holds: list[Hold]
+    ready: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def take_up(self) -> None:
+        """What people said in earlier lives: modes and holds. While the journal cannot tell, the settings' modes count."""
+        try:
+            said = await self.journal.ask(entries.modes())
+            holds = await self.journal.ask(entries.holds(self.clock.now()))
+        except JournalError as error:
+            self.health.report("what operators said", f"unknown until the journal can be read, the settings count: {error}")
+            return
+        self.holds[:] = holds
+        for word in said:
+            self.modes.say(word)
+
+    @property
+    def policies(self) -> list[str]:
+        """The plugins that judge or act, which is what a mode is about."""
+        return self.parts.policies
+
+    @property
+    def incidents(self) -> list[Incident]:
+        """The open ones of all scopes, newest first."""
+        return sorted((i for duty in self.duties for i in duty.ledger.open), key=lambda i: -i.opened)
+
+    def readings(self) -> list[Reading]:
+        """The newest of everything, sorted by subject and quantity."""
+        now = self.clock.now()
+        newest = [reading for duty in self.duties for reading in duty.history.newest(now)]
+        return sorted(newest, key=lambda reading: (reading.subject, reading.quantity))
+
+    def history(self) -> list[Reading]:
+        """All that is in memory, sorted by subject, quantity and time."""
+        known = [reading for duty in self.duties for reading in duty.history.everything()]
+        return sorted(known, key=lambda reading: (reading.subject, reading.quantity, reading.at))
+
+    async def hand_back(self, policy: str) -> str:
+        """Wait until every loop of a policy that left `act` has given its device back; says what it took, empty when nothing."""
+        turning = [s for duty in self.duties for s in duty.steerings if s.policy == policy and s.engaged]
+        for steering in turning:
+            await steering.disengaged.wait()
+        return "; ".join(f"{steering.target}: {steering.last_word}" for steering in turning)
+
+    def list_troubles(self) -> list[str]:
+        """What is wrong with the daemon itself, a sentence each."""
+        sentences = [f"{condition.name}: {condition.text}" for condition in self.health.troubles()]
+        sentences += [f"plugin {found.name} is left out: {found.trouble}" for found in self.parts.plugins if found.trouble]
+        if self.journal.health:
+            sentences.append(f"journal: {self.journal.health}")
+        if not self.session.state.connected and self.clock.now() - self.started > GRACE:
+            sentences.append(f"no MQTT session with {self.broker}: {self.session.state.text}")
+        return sentences
+
+    def is_alive(self) -> bool:
+        """Whether the judging goes on: what the service manager's watchdog is told."""
+        return all(self.clock.now() - duty.judged_at < 3 * JUDGE_EVERY for duty in self.duties)
+
+    def sentence(self) -> str:
+        """One line for `systemctl status`."""
+        incidents, troubles = self.incidents, self.list_troubles()
+        state = f"{len(incidents)} open incidents, the newest: {incidents[0].text}" if incidents else "no open incident"
+        return f"degraded: {troubles[0]}; {state}" if troubles else f"well; {state}"
+
+
+def make_world(settings: Settings, seats: FixedSeats, modes: Modes, holds: Sequence[Hold], policies: Sequence[str]) -> World:
+    """What remedies and checks may know of the world now."""
+    return World(
+        topology=settings.topology,
+        modes={policy: modes.of(policy) for policy in policies},
+        holds=tuple(holds),
+        roles=dict(seats.roles),
+        ages={"roles": 0.0, "holds": 0.0},
+    )

@@ -1,0 +1,231 @@
+"""Verdicts (levels) become edges, edges become incidents, and what strikes several subjects at once becomes one incident. Pure.
+
+* An *edge* is a change between RAISED and CLEAR of one (kind, subject); UNSURE changes nothing.
+* An incident lives from its first RAISED edge until its cause has been CLEAR for `clear_after` seconds: trouble that comes and goes
+  within that time is one incident.
+* *Common cause*: the same kind on several subjects that share a thing (a cable, loop, feed, node) within `common_window` seconds is one
+  incident of the shared thing; the first ones are merged into it and worked no further on their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+import msgspec
+
+from supernoded.model import Event, Incident, Level, Severity, Verdict, event_id, incident_id
+
+Shared = Callable[[str], tuple[str, ...]]  # what a subject shares with others, nearest first
+
+SITE = "site"  # the thing that subjects share which share nothing else but the minute
+_WEIGHT = {Severity.INFO: 0, Severity.WARNING: 1, Severity.CRITICAL: 2}
+
+
+class Opened(msgspec.Struct, frozen=True):
+    """A new incident."""
+
+    incident: Incident
+
+
+class Merged(msgspec.Struct, frozen=True):
+    """These were taken over by the incident of a shared thing."""
+
+    incidents: tuple[Incident, ...]
+    into: Incident
+
+
+class Widened(msgspec.Struct, frozen=True):
+    """One more subject joined the incident of a shared thing."""
+
+    incident: Incident
+
+
+class Edge(msgspec.Struct, frozen=True):
+    """An event: a subject's trouble came or went."""
+
+    event: Event
+
+
+Change = Opened | Merged | Widened | Edge
+
+
+@dataclass
+class _Track:
+    """One (kind, subject): is it raised, and since when."""
+
+    raised: bool
+    since: float
+    incident: str = ""
+    unsure: str = ""  # what the rule last said while it could not tell
+
+
+class Ledger:
+    """The open incidents of one scope."""
+
+    def __init__(self, scope: str, shared: Shared, clear_after: float = 60.0, common_window: float = 30.0, common_count: int = 3) -> None:
+        self.scope = scope
+        self._shared, self._clear_after, self._window, self._count = shared, clear_after, common_window, common_count
+        self._tracks: dict[tuple[str, str], _Track] = {}
+        self._open: dict[str, Incident] = {}
+
+    @property
+    def open(self) -> list[Incident]:
+        """Every open incident, merged ones left out, oldest first."""
+        return list(self._open.values())
+
+    def restore(self, incidents: Iterable[Incident]) -> None:
+        """Take up what an earlier life left open: raised until a verdict says otherwise."""
+        for incident in incidents:
+            self._open[incident.id] = incident
+            for subject in incident.members or (incident.subject,):
+                self._tracks[incident.kind, subject] = _Track(raised=True, since=incident.opened, incident=incident.id)
+
+    def take(self, verdict: Verdict) -> list[Change]:
+        """What one verdict changes."""
+        track = self._tracks.get((verdict.kind, verdict.subject))
+        if verdict.level is Level.UNSURE:
+            if track is not None:
+                track.unsure = verdict.text
+            return []
+        raised = verdict.level is Level.RAISED
+        if track is None:
+            if not raised:
+                return []
+            track = self._tracks[verdict.kind, verdict.subject] = _Track(raised=False, since=verdict.at)
+        track.unsure = ""
+        if raised == track.raised:
+            return []
+        track.raised, track.since = raised, verdict.at
+        changes = self._open_for(verdict, track) if raised and track.incident not in self._open else []
+        return [*changes, Edge(self._edge(verdict, track.incident))]
+
+    def _edge(self, verdict: Verdict, incident: str) -> Event:
+        raised = verdict.level is Level.RAISED
+        return Event(
+            id=event_id(incident, verdict.subject, raised, verdict.at),
+            kind=verdict.kind,
+            subject=verdict.subject,
+            scope=self.scope,
+            raised=raised,
+            text=verdict.text,
+            at=verdict.at,
+            severity=verdict.severity,
+            incident=incident,
+        )
+
+    def _open_for(self, verdict: Verdict, track: _Track) -> list[Change]:
+        """Join the incident of a shared thing, make one, or open one of its own."""
+        joined = self._join(verdict, track)
+        if joined is not None:
+            return [joined]
+        own = self._new(verdict, verdict.subject, verdict.text, ())
+        track.incident = own.id
+        self._open[own.id] = own
+        return [Opened(own), *self._merge_around(own, verdict)]
+
+    def _new(self, verdict: Verdict, subject: str, text: str, members: tuple[str, ...]) -> Incident:
+        return Incident(
+            id=incident_id(verdict.kind, subject, verdict.at),
+            kind=verdict.kind,
+            subject=subject,
+            scope=self.scope,
+            opened=verdict.at,
+            severity=verdict.severity,
+            text=text,
+            members=members,
+        )
+
+    def _join(self, verdict: Verdict, track: _Track) -> Widened | None:
+        """An open incident of a thing that this subject shares takes it in."""
+        things = (*self._shared(verdict.subject), SITE)
+        for incident in self._open.values():
+            if incident.kind == verdict.kind and incident.members and incident.subject in things and self._is_near(incident, verdict.at):
+                members = tuple(sorted({*incident.members, verdict.subject}))
+                wider = msgspec.structs.replace(
+                    incident,
+                    members=members,
+                    severity=max(incident.severity, verdict.severity, key=_WEIGHT.__getitem__),
+                    text=_common_text(incident.kind, incident.subject, members),
+                )
+                self._open[incident.id] = wider
+                track.incident = incident.id
+                return Widened(wider)
+        return None
+
+    def _is_near(self, incident: Incident, at: float) -> bool:
+        """Whether its newest edge lies within the window before `at`."""
+        subjects = incident.members or (incident.subject,)
+        newest = max((t.since for s in subjects if (t := self._tracks.get((incident.kind, s))) is not None), default=incident.opened)
+        return at - newest <= self._window
+
+    def _merge_around(self, own: Incident, verdict: Verdict) -> list[Change]:
+        """Look for the nearest thing that the newcomer shares with other young incidents of its kind."""
+        others = [
+            i for i in self._open.values() if i.kind == own.kind and i.id != own.id and not i.members and self._is_near(i, verdict.at)
+        ]
+        for thing in self._shared(own.subject):
+            sharing = [i for i in others if thing in self._shared(i.subject)]
+            if sharing:
+                return self._merge([*sharing, own], thing, verdict)
+        if len(others) + 1 >= self._count:
+            return self._merge([*others, own], SITE, verdict)
+        return []
+
+    def _merge(self, incidents: list[Incident], thing: str, verdict: Verdict) -> list[Change]:
+        members = tuple(sorted(i.subject for i in incidents))
+        worst = max((i.severity for i in incidents), key=_WEIGHT.__getitem__)
+        shared = msgspec.structs.replace(self._new(verdict, thing, _common_text(verdict.kind, thing, members), members), severity=worst)
+        merged = tuple(msgspec.structs.replace(i, merged_into=shared.id) for i in incidents)
+        for incident in incidents:
+            del self._open[incident.id]
+            self._tracks[incident.kind, incident.subject].incident = shared.id
+        self._open[shared.id] = shared
+        return [Opened(shared), Merged(merged, shared)]
+
+    def is_raised(self, incident: Incident) -> bool:
+        """Whether any of its subjects is still in trouble."""
+        return any(self._of(incident, subject).raised for subject in self._subjects(incident))
+
+    def is_over(self, incident: Incident, now: float) -> bool:
+        """Whether its cause has been clear for long enough."""
+        tracks = [self._of(incident, subject) for subject in self._subjects(incident)]
+        return all(not track.raised and now - track.since >= self._clear_after for track in tracks)
+
+    def is_open(self, incident: Incident) -> bool:
+        """Whether it is neither closed nor merged into another."""
+        return incident.id in self._open
+
+    def current(self, incident: Incident) -> Incident:
+        """The incident as it is now; members may have joined."""
+        return self._open.get(incident.id, incident)
+
+    def adopt(self, incident: Incident, older: Incident) -> None:
+        """The journal knows this trouble under an older identity: go on under that one."""
+        for subject in self._subjects(incident):
+            self._tracks[incident.kind, subject].incident = older.id
+        self._open.pop(incident.id, None)
+        self._open[older.id] = older
+
+    def close(self, incident: Incident, now: float) -> Incident:
+        """Its life is over."""
+        for subject in self._subjects(incident):
+            self._tracks.pop((incident.kind, subject), None)
+        self._open.pop(incident.id, None)
+        return msgspec.structs.replace(incident, closed=now)
+
+    def unsure(self, incident: Incident) -> str:
+        """What the rule last could not tell of it; empty when it can."""
+        return next((t.unsure for s in self._subjects(incident) if (t := self._of(incident, s)).unsure), "")
+
+    def _subjects(self, incident: Incident) -> tuple[str, ...]:
+        now = self._open.get(incident.id, incident)
+        return now.members or (now.subject,)
+
+    def _of(self, incident: Incident, subject: str) -> _Track:
+        return self._tracks.get((incident.kind, subject)) or _Track(raised=False, since=incident.opened)
+
+
+def _common_text(kind: str, thing: str, members: tuple[str, ...]) -> str:
+    where = "many subjects within a minute" if thing == SITE else f"subjects that share {thing}"
+    return f"{kind} on {len(members)} {where}: {', '.join(members)}"

@@ -1,0 +1,283 @@
+"""What a plugin may hand in. Protocols with properties, so that frozen dataclasses fit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from enum import Enum
+from pathlib import Path
+from typing import Protocol, TypeVar
+
+import msgspec
+
+from supernoded.history import View
+from supernoded.model import Action, Hold, Incident, Mode, Outcome, Reading, Setpoint, Severity, Sight, Step, Verdict
+from supernoded.topology import Topology
+
+M = TypeVar("M")
+P = TypeVar("P", contravariant=True)  # noqa: PLC0105 - short names read better in the protocols below
+
+
+class World(msgspec.Struct, frozen=True, kw_only=True):
+    """What is known beyond one node's readings when a remedy or check is asked. Ages are in seconds."""
+
+    topology: Topology
+    modes: Mapping[str, Mode] = {}  # by policy
+    holds: tuple[Hold, ...] = ()
+    roles: Mapping[str, str] = {}  # role -> node that holds it, as far as is known
+    ages: Mapping[str, float] = {}  # "roles", "holds", ... -> how old that knowledge is
+
+
+class Case(msgspec.Struct, frozen=True, kw_only=True):
+    """One incident being worked: what came of each step so far, and whether the trouble is still there."""
+
+    incident: Incident
+    done: Mapping[str, Outcome] = {}
+    still_raised: bool = True
+
+
+class Finding(msgspec.Struct, frozen=True, kw_only=True):
+    """What a preflight check found. `passed` None = could not be looked at."""
+
+    passed: bool | None
+    found: str
+    wanted: str
+    fix: str
+
+
+class Fidelity(Enum):
+    """How true a fault is on a drive."""
+
+    PHYSICS = "physics"
+    SCRIPTED = "scripted"
+    ABSENT = "absent"
+
+
+class Undo(msgspec.Struct, frozen=True, kw_only=True):
+    """The way back from an injected fault as data, written before the injection."""
+
+    steps: tuple[Mapping[str, str], ...]
+
+
+class Sensor(Protocol):
+    """Reads one source. It judges nothing; what it cannot read it returns as UNKNOWN or raises WireError for."""
+
+    @property
+    def name(self) -> str:
+        """Unique within the node."""
+        ...
+
+    @property
+    def scope(self) -> str:
+        """`NODE` or a role."""
+        ...
+
+    @property
+    def period(self) -> float:
+        """Seconds between the starts of two reads."""
+        ...
+
+    @property
+    def timeout(self) -> float:
+        """Seconds after which a read is given up and its readings are UNKNOWN."""
+        ...
+
+    async def read(self) -> Sequence[Reading]:
+        """One read. Raises WireError when the source cannot be read at all."""
+        ...
+
+
+class Rule(Protocol[M]):
+    """Judges what was read: pure, with memory. Memory is a msgspec Struct (or None); it survives a restart."""
+
+    @property
+    def kind(self) -> str:
+        """The kind of its verdicts, unique among rules."""
+        ...
+
+    @property
+    def scope(self) -> str:
+        """`NODE` or a role."""
+        ...
+
+    @property
+    def watches(self) -> Mapping[str, float]:
+        """Quantity -> window in seconds."""
+        ...
+
+    def start(self) -> M:
+        """The memory of a first life."""
+        ...
+
+    def judge(self, seen: View, memory: M) -> tuple[M, Sequence[Verdict]]:
+        """The level of every subject; asked whenever something watched was read, and every few seconds."""
+        ...
+
+
+class Loop(Protocol[M]):
+    """Steers one handle: pure, with memory."""
+
+    @property
+    def name(self) -> str:
+        """Unique within the node."""
+        ...
+
+    @property
+    def scope(self) -> str:
+        """`NODE` or a role."""
+        ...
+
+    @property
+    def watches(self) -> Mapping[str, float]:
+        """Quantity -> window in seconds."""
+        ...
+
+    @property
+    def period(self) -> float:
+        """Seconds between two outputs; an output lives for three of them."""
+        ...
+
+    @property
+    def target(self) -> str:
+        """The target of the handle it turns."""
+        ...
+
+    def start(self, now_at: Setpoint | None) -> M:
+        """Bumpless: from what the device shows now, None when it shows nothing."""
+        ...
+
+    def steer(self, seen: View, memory: M) -> tuple[M, Setpoint | None]:
+        """The next output, or None to leave the device alone."""
+        ...
+
+
+class Remedy(Protocol):
+    """Says what to do next about an incident: pure."""
+
+    @property
+    def answers(self) -> str:
+        """The kind of verdict it answers."""
+        ...
+
+    def next(self, case: Case, world: World, now: float) -> Step | None:
+        """The next step, None when there is none."""
+        ...
+
+
+class Actuator(Protocol):
+    """Performs action kinds on targets. `observe` before and after is what makes an action safe to ask for twice."""
+
+    @property
+    def kinds(self) -> frozenset[str]:
+        """The action kinds it performs."""
+        ...
+
+    @property
+    def targets(self) -> Sequence[str]:
+        """The subjects it performs them on, as shell patterns (`n0/card*`)."""
+        ...
+
+    async def apply(self, action: Action) -> None:
+        """Send the order. Raises WireError; returning proves nothing, `observe` does."""
+        ...
+
+    async def observe(self, action: Action) -> Sight:
+        """What the device shows of the action's effect."""
+        ...
+
+
+class Handle(Protocol):
+    """What a loop turns."""
+
+    @property
+    def target(self) -> str:
+        """Subject and what of it, such as `cdu/0/valve`."""
+        ...
+
+    @property
+    def quantity(self) -> str:
+        """The quantity its setpoints are in."""
+        ...
+
+    async def put(self, setpoint: Setpoint, scope: str) -> None:
+        """Write one setpoint, asking the pen for `scope`. Raises WireError."""
+        ...
+
+    async def now_at(self) -> Setpoint | None:
+        """Where the device stands; None when it cannot be read."""
+        ...
+
+    async def hand_back(self, scope: str) -> Sight:
+        """Give the device back to its own control and look (safety rule 3). PRESENT = it has it back."""
+        ...
+
+
+class Check(Protocol):
+    """One preflight check."""
+
+    @property
+    def id(self) -> str:
+        """Unique among checks."""
+        ...
+
+    @property
+    def source(self) -> str:
+        """Where it comes from: an id of docs/sources.md."""
+        ...
+
+    @property
+    def stage(self) -> str:
+        """One of compute, storage, comm, cluster (E8)."""
+        ...
+
+    @property
+    def severity(self) -> Severity:
+        """How bad a failure is."""
+        ...
+
+    async def check(self, world: World) -> Finding:
+        """Look. Raises WireError when it cannot."""
+        ...
+
+
+class Fault(Protocol[P]):
+    """One kind of injectable fault."""
+
+    @property
+    def kind(self) -> str:
+        """Unique among faults."""
+        ...
+
+    @property
+    def parameters(self) -> type[msgspec.Struct]:
+        """The type of its parameters."""
+        ...
+
+    @property
+    def danger(self) -> str:
+        """Its danger class."""
+        ...
+
+    def fidelity(self, drive: str) -> Fidelity:
+        """How true it is on `sim`, `bench` or `live`."""
+        ...
+
+    async def inject(self, target: str, with_: P) -> Undo:
+        """Inject; what is returned was written down first."""
+        ...
+
+    async def manifest(self) -> Sight:
+        """Whether the fault can be seen to be there."""
+        ...
+
+
+class Source(msgspec.Struct, frozen=True, kw_only=True):
+    """One recorded input of `supernodectl replay`: a file's bytes, or a folder as lines of `path TAB value`."""
+
+    name: str
+    data: bytes
+    at: float  # input time of this file, for formats that carry none
+    node: str = "n0"
+    path: Path | None = None
+
+
+Format = Callable[[Source], Iterable[Reading]]  # yields readings in the order of their `at`

@@ -1,0 +1,102 @@
+"""What a daemon needs of the world around it, as one bundle: the real machine gives it here, a simulation in `sim_hardware`."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+
+from supernoded.admin.listening import Listen, listen_unix
+from supernoded.chores import Chores
+from supernoded.clock import Clock, SystemClock
+from supernoded.cluster.broker import HOST, EmbeddedBroker
+from supernoded.cluster.fabric import Fabric
+from supernoded.cluster.mqtt import AiomqttFabric
+from supernoded.cluster.tls import TlsFiles
+from supernoded.journal.retention import DAY, Limits
+from supernoded.journal.writer import Journal, open_journal
+from supernoded.notify import Notifier
+from supernoded.registry import Found, discover
+from supernoded.settings import Settings
+from supernoded.wire import Host, Pen, Wires
+from supernoded.wire.system import Devices, SystemHost, SystemWires
+
+MQTT_PORT, MQTT_TLS_PORT = 1883, 8883  # IANA: mqtt, secure-mqtt
+
+WiresFor = Callable[[str], Wires]  # the wires in the name of one owner
+
+
+@dataclass(frozen=True)
+class Uplink:
+    """The way to the message broker. `serve` runs the broker itself, where it is the embedded one."""
+
+    name: str
+    fabric: Fabric
+    serve: Callable[[], Awaitable[None]] | None = None
+
+
+@dataclass(frozen=True)
+class Ports:
+    """The world, as far as a daemon can touch it."""
+
+    clock: Clock
+    host: Host
+    uid: int
+    pid: int
+    notifier: Notifier
+    wires: Callable[[Pen], WiresFor]
+    uplink: Callable[[Settings], Uplink]
+    journal: Callable[[Settings], Journal]
+    listen: Callable[[Settings], Listen]
+    chores: Callable[[Settings, Journal], Chores | None]
+    plugins: Callable[[Settings], list[Found]]
+
+
+def system_ports(environment: Mapping[str, str], log: logging.Logger) -> Ports:
+    """The real machine."""
+    clock = SystemClock()
+    return Ports(
+        clock=clock,
+        host=SystemHost(),
+        uid=os.getuid(),
+        pid=os.getpid(),
+        notifier=Notifier(environment, os.getpid(), log.getChild("notify")),
+        wires=_open_wires,
+        uplink=partial(_open_uplink, log=log.getChild("mqtt")),
+        journal=lambda settings: open_journal(settings.journal.file, clock),
+        listen=lambda settings: partial(listen_unix, settings.admin.socket, settings.admin.group, log.getChild("admin")),
+        chores=lambda settings, journal: Chores(journal, clock, _retention(settings), log.getChild("chores")),
+        plugins=lambda settings: discover(settings.plugins_off),
+    )
+
+
+def _open_wires(pen: Pen) -> WiresFor:
+    return SystemWires(pen, devices=Devices()).owned_by
+
+
+def _open_uplink(settings: Settings, log: logging.Logger) -> Uplink:
+    mqtt = settings.mqtt
+    tls = None
+    if mqtt.ca_file is not None:
+        tls = TlsFiles(ca=str(mqtt.ca_file), certificate=str(mqtt.certificate_file or ""), key=str(mqtt.key_file or ""))
+    broker = None if mqtt.host else EmbeddedBroker(settings.runtime, log, mqtt.port)
+    host = mqtt.host if broker is None else HOST
+    port = (mqtt.port or (MQTT_PORT if tls is None else MQTT_TLS_PORT)) if broker is None else broker.port
+    fabric = AiomqttFabric(
+        host,
+        port,
+        log,
+        username=mqtt.username,
+        password_file=str(mqtt.password_file or ""),
+        tls=tls,
+        keepalive=mqtt.keepalive_s,
+        session_expiry=mqtt.session_expiry_s,
+    )
+    return Uplink(f"{host}:{port}", fabric, broker.run if broker is not None else None)
+
+
+def _retention(settings: Settings) -> Limits:
+    kept = settings.journal
+    return Limits(readings=kept.readings_days * DAY, readings_bytes=kept.readings_mb * 1_000_000, events=kept.events_days * DAY)

@@ -1,0 +1,169 @@
+"""The vocabulary in which device plugins and policies meet: every quantity, its unit, plausible range and fastest plausible change.
+
+A quantity of somebody's own is named `x.<vendor>.<name>`; it is carried as it comes. Any other name is a misspelling, and its
+readings become UNKNOWN, which says so. Ranges are those of the thing measured, generous enough that only a broken reading falls
+outside: a limit that alarms belongs in `limits.py`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from types import MappingProxyType
+
+import msgspec
+
+from supernoded.model import Reading, State, Value
+
+FOREIGN = "x."
+
+
+class Quantity(msgspec.Struct, frozen=True):
+    """One entry of the vocabulary."""
+
+    name: str
+    unit: str
+    low: float = -math.inf
+    high: float = math.inf
+    fastest: float = math.inf  # units per second; a faster change is a broken reading unless the next one confirms it
+    counter: bool = False  # a total as the device gives it
+    words: frozenset[str] | None = None  # the values a text may take; None = any text, where the unit is "text" or "flags"
+
+
+def _counter(name: str, unit: str = "1") -> Quantity:
+    return Quantity(name, unit, 0.0, 2.0**64, counter=True)
+
+
+def _share(name: str) -> Quantity:
+    return Quantity(name, "%", 0.0, 100.0)
+
+
+def _text(name: str, *words: str) -> Quantity:
+    return Quantity(name, "text", words=frozenset(words) or None)
+
+
+def _celsius(name: str, low: float, high: float, fastest: float) -> Quantity:
+    return Quantity(name, "C", low, high, fastest)
+
+
+_LINK = (
+    Quantity("link.state", "1", 0.0, 1.0),
+    Quantity("link.speed", "Gb/s", 0.0, 3200.0),
+    Quantity("link.bits", "bit", 0.0, 2.0**69, counter=True),  # 64-bit counters of 4-octet words
+    _counter("link.symbol_errors"),
+    _counter("link.receive_errors"),
+    _counter("link.discards"),
+    _counter("link.recoveries"),
+    _counter("link.downed"),
+    _counter("link.waits"),
+    _counter("link.fec.corrected"),
+    _counter("link.fec.uncorrected"),
+    Quantity("link.ber.post_fec", "1", 0.0, 0.5),
+    Quantity("link.ber.pre_fec", "1", 0.0, 0.5),
+    Quantity("link.rx_power", "mW", 0.0, 100.0),
+    Quantity("link.tx_power", "mW", 0.0, 100.0),
+    Quantity("link.bias", "mA", 0.0, 500.0),
+    _celsius("link.temperature", -40.0, 150.0, 10.0),
+    _text("link.neighbour"),
+    Quantity("hop.latency", "us", 0.0, 1e7),
+    Quantity("hop.jitter", "us", 0.0, 1e7),
+    _text("ring.mode", "sar_ring", "star", "allreduce"),
+    Quantity("switch.pfc_threshold", "B", 0.0, 1e9),
+    Quantity("switch.ecn_threshold", "B", 0.0, 1e9),
+    _counter("switch.drops"),
+    _counter("switch.marks"),
+    _counter("switch.pauses"),
+)
+_CARD = (
+    Quantity("card.health", "flags"),
+    _celsius("card.temperature", -40.0, 150.0, 50.0),
+    Quantity("card.power", "W", 0.0, 3000.0),
+    _share("card.utilisation"),
+    Quantity("card.memory_used", "B", 0.0, 1e13),
+    _text("card.serial"),
+    Quantity("rank.step", "1", 0.0, 1e15),
+    Quantity("rank.step_time", "s", 0.0, 1e6),
+)
+_COOLING = (
+    _celsius("coolant.supply_temperature", -20.0, 110.0, 5.0),
+    _celsius("coolant.return_temperature", -20.0, 110.0, 5.0),
+    Quantity("coolant.flow", "L/min", 0.0, 20000.0),
+    _share("coolant.valve"),
+    _share("coolant.pump_speed"),
+    Quantity("coolant.pressure_difference", "kPa", -1000.0, 2000.0),
+    Quantity("coolant.leak", "1", 0.0, 1.0),
+    Quantity("fan.speed", "rpm", 0.0, 60000.0),
+    _share("fan.duty"),
+    Quantity("air.flow", "m3/h", 0.0, 1e5),
+    _celsius("air.temperature", -40.0, 120.0, 5.0),
+    _celsius("air.dew_point", -60.0, 60.0, 2.0),
+)
+_POWER = (
+    Quantity("ups.status", "flags"),
+    Quantity("ups.input_voltage", "V", 0.0, 1000.0),
+    _share("ups.charge"),
+    Quantity("ups.runtime", "s", 0.0, 1e6),
+    Quantity("ups.load", "%", 0.0, 300.0),
+    _text("outlet.state", "on", "off"),
+    Quantity("outlet.power", "W", 0.0, 1e5),
+)
+_HOST = (
+    Quantity("host.load", "1", 0.0, 1e5),  # run-queue length averaged over one minute
+    _share("host.cpu_used"),
+    Quantity("host.memory_available", "B", 0.0, 1e15),
+    _share("host.memory_used"),
+    _share("disk.used"),
+    Quantity("disk.free", "B", 0.0, 1e18),
+    _celsius("host.temperature", -40.0, 130.0, 50.0),
+    _text("host.top_process"),
+    _counter("host.kernel_errors"),
+    Quantity("host.clock_step", "s", -1e10, 1e10),  # how far the wall clock was set since the daemon started
+)
+
+VOCABULARY: Mapping[str, Quantity] = MappingProxyType({q.name: q for q in (*_LINK, *_CARD, *_COOLING, *_POWER, *_HOST)})
+
+
+def find_fault(reading: Reading) -> str | None:
+    """Why a reading that claims to be GOOD cannot be, by the vocabulary alone; None when it can."""
+    if reading.quantity.startswith(FOREIGN):
+        return None
+    quantity = VOCABULARY.get(reading.quantity)
+    if quantity is None:
+        return f"{reading.quantity} is not in the vocabulary; a quantity of your own is named x.<vendor>.<name>"
+    if reading.unit != quantity.unit:
+        return f"unit {reading.unit!r} where {quantity.name} is in {quantity.unit!r}"
+    return _find_value_fault(reading.value, quantity)
+
+
+def _find_value_fault(value: Value, quantity: Quantity) -> str | None:
+    if value is None:
+        return "no value"
+    if quantity.unit == "text":
+        if not isinstance(value, str):
+            return f"{value!r} where a text is due"
+        return None if quantity.words is None or value in quantity.words else f"{value!r} is none of {', '.join(sorted(quantity.words))}"
+    if quantity.unit == "flags":
+        return None if isinstance(value, frozenset) else f"{value!r} where a set of flags is due"
+    if not isinstance(value, int | float) or math.isnan(value):
+        return f"{value!r} where a number is due"
+    if not quantity.low <= value <= quantity.high:
+        return f"{value:g} {quantity.unit} is outside {quantity.low:g} to {quantity.high:g}"
+    return None
+
+
+def find_jump(before: Reading, reading: Reading) -> str | None:
+    """Why the change from one GOOD reading to the next cannot be; None when it can."""
+    quantity = VOCABULARY.get(reading.quantity)
+    if quantity is None or quantity.fastest == math.inf:
+        return None
+    old, new, elapsed = before.value, reading.value, reading.at - before.at
+    if not isinstance(old, int | float) or not isinstance(new, int | float) or elapsed <= 0:
+        return None
+    if abs(new - old) <= quantity.fastest * elapsed:
+        return None
+    return f"{old:g} to {new:g} {quantity.unit} in {elapsed:.2g} s is faster than {quantity.fastest:g} per second"
+
+
+def as_unknown(reading: Reading, note: str) -> Reading:
+    """The same reading as one that could not be made, and why."""
+    return msgspec.structs.replace(reading, value=None, state=State.UNKNOWN, note=note)

@@ -1,0 +1,256 @@
+"""Find plugins, ask each alone, name those left out and why, and refuse two parts for one duty."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any, TypeVar
+
+import click
+import msgspec
+import pluggy
+
+from supernoded import hookspecs
+from supernoded.errors import PluginError
+from supernoded.parts import Actuator, Check, Fault, Format, Handle, Loop, Remedy, Rule, Sensor
+from supernoded.settings import read_plugin_table
+from supernoded.supervisor import describe
+from supernoded.wire import Node
+
+GROUP = "supernoded.plugins"
+OURS = "supernoded"  # the distribution whose plugins win a fight over a name
+
+T = TypeVar("T")
+
+
+class Found(msgspec.Struct, frozen=True, kw_only=True):
+    """One plugin and where it comes from. `trouble` says why it is left out."""
+
+    name: str
+    distribution: str = ""
+    version: str = ""
+    plugin: Any = None
+    trouble: str = ""
+
+
+@dataclass
+class Parts:
+    """Everything the plugins handed in, each with the plugin that did."""
+
+    plugins: list[Found] = field(default_factory=list)
+    sensors: list[Sensor] = field(default_factory=list)
+    rules: list[Rule[Any]] = field(default_factory=list)
+    loops: list[Loop[Any]] = field(default_factory=list)
+    handles: dict[str, Handle] = field(default_factory=dict)  # by target
+    remedies: dict[str, Remedy] = field(default_factory=dict)  # by the kind it answers
+    actuators: list[Actuator] = field(default_factory=list)
+    checks: list[Check] = field(default_factory=list)
+    faults: list[Fault[Any]] = field(default_factory=list)
+    owners: dict[str, str] = field(default_factory=dict)  # "sensor load" -> plugin
+
+    def owner(self, what: str, name: str) -> str:
+        """The plugin that handed in this part."""
+        return self.owners.get(f"{what} {name}", "")
+
+    @property
+    def policies(self) -> list[str]:
+        """The plugins that say what is done: a mode is about one of these."""
+        return sorted({owner for part, owner in self.owners.items() if part.startswith(("remedy ", "loop "))})
+
+    def of(self, plugin: str) -> dict[str, tuple[str, ...]]:
+        """What one plugin handed in: kind of part -> names."""
+        found: dict[str, tuple[str, ...]] = {}
+        for part in sorted(part for part, owner in self.owners.items() if owner == plugin):
+            kind, _, name = part.partition(" ")
+            found[kind] = (*found.get(kind, ()), name)
+        return found
+
+    def actuator_for(self, kind: str, target: str) -> Actuator | None:
+        """The one that performs this kind on this target."""
+        return next((a for a in self.actuators if kind in a.kinds and any(fnmatchcase(target, pattern) for pattern in a.targets)), None)
+
+
+def discover(disabled: Iterable[str] = ()) -> list[Found]:
+    """Every plugin installed on this machine, sorted by name; those that cannot be loaded say why."""
+    off, chosen = set(disabled), dict[str, Found]()
+    for entry in sorted(entry_points(group=GROUP), key=lambda e: (e.name, _distribution(e) != OURS, _distribution(e))):
+        old = chosen.get(entry.name)
+        if old is None:
+            chosen[entry.name] = _load(entry) if entry.name not in off else _left_out(entry, "switched off in the settings")
+        elif _value(old) != entry.value:
+            again = f"{entry.name}@{_distribution(entry)}"
+            chosen[again] = _left_out(entry, f"the name {entry.name} is taken by {old.distribution}; rename one entry point", name=again)
+    return [chosen[name] for name in sorted(chosen)]
+
+
+def _distribution(entry: EntryPoint) -> str:
+    return entry.dist.name if entry.dist is not None else ""
+
+
+def _value(found: Found) -> str:
+    return str(getattr(found.plugin, "__name__", ""))
+
+
+def _left_out(entry: EntryPoint, why: str, name: str = "") -> Found:
+    version = entry.dist.version if entry.dist is not None else ""
+    return Found(name=name or entry.name, distribution=_distribution(entry), version=version, trouble=why)
+
+
+def _load(entry: EntryPoint) -> Found:
+    try:
+        plugin = entry.load()
+    except Exception as error:  # noqa: BLE001 - a stranger's module may raise anything at import: it is left out and named
+        return _left_out(entry, f"cannot be imported: {describe(error)}")
+    return msgspec.structs.replace(_left_out(entry, ""), plugin=plugin)
+
+
+def collect(found: Sequence[Found], tables: Mapping[str, Mapping[str, Any]], node_for: Callable[[str], Node]) -> Parts:
+    """Ask every plugin for its parts; `node_for` gives each its own node, so that a wire knows its owner.
+
+    Raises PluginError for two parts of one duty, SettingsError for a bad table.
+    """
+    parts = Parts()
+    for one in found:
+        parts.plugins.append(one if one.trouble else _collect_one(one, tables.get(one.name, {}), node_for(one.name), parts))
+    _refuse_overlap(parts)
+    return parts
+
+
+def formats(found: Sequence[Found]) -> dict[str, Format]:
+    """The replay formats of all plugins that load; two of one name raise PluginError."""
+    merged: dict[str, Format] = {}
+    for one in found:
+        if one.trouble:
+            continue
+        theirs: Mapping[str, Format] = _Alone(one).call("formats", {})
+        for name, read in theirs.items():
+            if name in merged:
+                raise PluginError(f"plugin {one.name}: another plugin already has the replay format {name!r}")
+            merged[name] = read
+    return merged
+
+
+def commands(found: Sequence[Found]) -> list[click.Command]:
+    """The supernodectl groups of all plugins that load."""
+    groups: list[click.Command] = []
+    for one in found:
+        if not one.trouble:
+            groups += _Alone(one).call("commands", groups[:0])
+    return groups
+
+
+class NoSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The table of a plugin that has no settings."""
+
+
+class _Alone:
+    """One plugin in a plugin manager of its own, so that what breaks in it breaks nothing else."""
+
+    def __init__(self, one: Found) -> None:
+        self.name = one.name
+        self._manager = pluggy.PluginManager("supernoded")
+        self._manager.add_hookspecs(hookspecs)
+        self._manager.register(one.plugin, name=one.name)
+        self._manager.check_pending()
+        unmarked = sorted(set(_hooks_without_marker(one.plugin)) - set(self._implemented()))
+        if unmarked:
+            raise PluginError(f"{', '.join(unmarked)} has no @hookimpl")
+
+    def _implemented(self) -> list[str]:
+        return [caller.name for caller in self._manager.get_hookcallers(self._manager.get_plugin(self.name)) or ()]
+
+    def call(self, hook: str, nothing: T, **arguments: object) -> T:
+        """What the plugin's hook returns, `nothing` when it has none."""
+        answers = getattr(self._manager.hook, f"supernoded_{hook}")(**arguments)
+        return answers[0] if answers else nothing
+
+
+def _hooks_without_marker(plugin: object) -> Iterable[str]:
+    return (name for name, _ in inspect.getmembers(plugin, inspect.isroutine) if name.startswith("supernoded_"))
+
+
+_HOOKS: tuple[tuple[str, type], ...] = (
+    ("sensors", Sensor),
+    ("rules", Rule),
+    ("loops", Loop),
+    ("handles", Handle),
+    ("remedies", Remedy),
+    ("actuators", Actuator),
+    ("checks", Check),
+    ("faults", Fault),
+)
+
+
+def _collect_one(one: Found, table: Mapping[str, Any], node: Node, parts: Parts) -> Found:
+    try:
+        alone = _Alone(one)
+        kind: type[msgspec.Struct] = alone.call("settings", NoSettings)
+    except Exception as error:  # noqa: BLE001 - a broken plugin is left out and named
+        return msgspec.structs.replace(one, trouble=describe(error))
+    settings = read_plugin_table(kind, table, f"plugins.{one.name}")  # a bad table is the operator's: it stops the start
+    try:
+        nothing: Sequence[Any] = ()
+        got = {hook: list(alone.call(hook, nothing, settings=settings, node=node)) for hook, _ in _HOOKS}
+        for hook, protocol in _HOOKS:
+            for part in got[hook]:
+                _check_shape(part, protocol)
+    except Exception as error:  # noqa: BLE001 - a broken plugin is left out and named
+        return msgspec.structs.replace(one, trouble=describe(error))
+    _join(one.name, got, parts)
+    return one
+
+
+def _check_shape(part: object, protocol: type) -> None:
+    missing = [name for name in vars(protocol) if not name.startswith("_") and not hasattr(part, name)]
+    if missing:
+        raise PluginError(f"{type(part).__name__} is no {protocol.__name__}: it has no {', '.join(missing)}")
+
+
+def _join(plugin: str, got: Mapping[str, list[Any]], parts: Parts) -> None:
+    def claim(what: str, name: str) -> None:
+        other = parts.owners.setdefault(f"{what} {name}", plugin)
+        if other != plugin or (what, name) in seen:
+            raise PluginError(f"two plugins want the {what} {name!r}: {other} and {plugin}; switch one of them off")
+        seen.add((what, name))
+
+    seen = set[tuple[str, str]]()
+    for what, names in (
+        ("sensor", [s.name for s in got["sensors"]]),
+        ("rule", [r.kind for r in got["rules"]]),
+        ("loop", [x.name for x in got["loops"]]),
+        ("handle", [h.target for h in got["handles"]]),
+        ("remedy", [r.answers for r in got["remedies"]]),
+        ("check", [c.id for c in got["checks"]]),
+        ("fault", [f.kind for f in got["faults"]]),
+    ):
+        for name in names:
+            claim(what, name)
+    for actuator in got["actuators"]:
+        for kind in sorted(actuator.kinds):
+            parts.owners[f"actuator {kind} on {', '.join(actuator.targets)}"] = plugin
+    parts.sensors += got["sensors"]
+    parts.rules += got["rules"]
+    parts.loops += got["loops"]
+    parts.handles |= {handle.target: handle for handle in got["handles"]}
+    parts.remedies |= {remedy.answers: remedy for remedy in got["remedies"]}
+    parts.actuators += got["actuators"]
+    parts.checks += got["checks"]
+    parts.faults += got["faults"]
+
+
+def _refuse_overlap(parts: Parts) -> None:
+    """Two actuators for one action kind on one target would leave it to chance who acts."""
+    for i, one in enumerate(parts.actuators):
+        for other in parts.actuators[i + 1 :]:
+            clash = any(fnmatchcase(a, b) or fnmatchcase(b, a) for a in one.targets for b in other.targets)
+            for kind in sorted(one.kinds & other.kinds if clash else ()):
+                names = " and ".join(_name_actuator(parts, actuator, kind) for actuator in (one, other))
+                raise PluginError(f"two actuators perform {kind!r} on one target: {names}; narrow the targets or switch one off")
+
+
+def _name_actuator(parts: Parts, actuator: Actuator, kind: str) -> str:
+    targets = ", ".join(actuator.targets)
+    return f"{parts.owner('actuator', f'{kind} on {targets}')} ({targets})"

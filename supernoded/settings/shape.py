@@ -1,0 +1,175 @@
+"""The tables of `supernoded.toml` as frozen types. Every default is a value that a daemon can run with."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Annotated, Any
+from urllib.parse import urlsplit
+
+from supernoded.limits import Limits
+from supernoded.model import Mode
+from supernoded.tables import Conflict, Table, about
+from supernoded.topology import Topology
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
+_LONE_ROLES = ("spares", "fleet")
+_ROLES = ("ring", "cdu", "feed", "power", "job")  # design: ring/<domain>, cdu/<id>, ...
+
+
+class Journal(Table, frozen=True, kw_only=True):
+    """What is kept, where and for how long."""
+
+    file: Annotated[Path, about("SQLite file of this node, in the state folder")] = Path("journal.db")
+    readings_days: Annotated[int, about("how long readings are kept", unit="days", ge=1, le=3650)] = 7
+    readings_mb: Annotated[int, about("space for readings", unit="MB", ge=1, le=1_000_000)] = 1024
+    events_days: Annotated[int, about("how long events, incidents and actions are kept", unit="days", ge=1, le=36500)] = 400
+    database: Annotated[str, about("PostgreSQL URL for roles and the fleet's copy; empty = none")] = ""
+    database_password_file: Annotated[Path, about("file with its password and nothing else")] | None = None
+
+    def conflicts(self) -> Iterable[Conflict]:
+        """The database is PostgreSQL, and its password is in a file."""
+        if not self.database:
+            if self.database_password_file is not None:
+                yield Conflict(key=("database_password_file",), fault="there is no database", remedy="set database, or remove it")
+            return
+        try:
+            url = urlsplit(self.database)
+            reachable = url.scheme.partition("+")[0] == "postgresql" and bool(url.hostname or url.query)
+            known = url.password is not None
+        except ValueError:
+            reachable, known = False, False
+        if known:
+            yield Conflict(key=("database",), fault="holds a password", remedy="move it to a file and name that in database_password_file")
+        elif not reachable:
+            yield Conflict(key=("database",), fault="is no PostgreSQL URL", remedy="write postgresql://user@host:5432/name")
+
+
+class Mqtt(Table, frozen=True, kw_only=True):
+    """The message broker."""
+
+    host: Annotated[str, about("broker; empty = an embedded one on loopback")] = ""
+    port: Annotated[int, about("its port; 0 = 1883, with TLS 8883, and for the embedded one a free port", ge=0, le=65535)] = 0
+    username: Annotated[str, about("user name at the broker; empty = none")] = ""
+    password_file: Annotated[Path, about("file with the password and nothing else")] | None = None
+    ca_file: Annotated[Path, about("certificates that the broker's is checked against; set = TLS")] | None = None
+    certificate_file: Annotated[Path, about("our client certificate")] | None = None
+    key_file: Annotated[Path, about("its private key")] | None = None
+    keepalive_s: Annotated[int, about("longest silence on the connection", unit="s", ge=1, le=3600)] = 15
+    session_expiry_s: Annotated[int, about("how long the broker keeps our session", unit="s", ge=0, le=4_294_967_295)] = 86_400
+    outbox: Annotated[int, about("messages kept while the broker is away", ge=100, le=1_000_000)] = 10_000
+
+    def conflicts(self) -> Iterable[Conflict]:
+        """What only works in company."""
+        pairs = (
+            ("key_file", "certificate_file"),
+            ("certificate_file", "key_file"),
+            ("certificate_file", "ca_file"),
+            ("password_file", "username"),
+        )
+        for name, other in pairs:
+            if getattr(self, name) and not getattr(self, other):
+                yield Conflict(key=(name,), fault=f"is of no use without {other}", remedy=f"set {other}, or remove {name}")
+        for name in ("ca_file", "username"):
+            if getattr(self, name) and not self.host:
+                yield Conflict(key=(name,), fault="is of no use with the embedded broker", remedy=f"set host, or remove {name}")
+
+
+class Admin(Table, frozen=True, kw_only=True):
+    """The socket that supernodectl talks to."""
+
+    socket: Annotated[Path, about("unix socket, in the runtime folder")] = Path("admin.sock")
+    group: Annotated[str, about("group whose members may look; empty = nobody else")] = "supernoded"
+    operators: Annotated[str, about("group whose members may change things; empty = nobody else")] = "supernoded-operators"
+
+
+class Incidents(Table, frozen=True, kw_only=True):
+    """When troubles end and when they are one."""
+
+    clear_after_s: Annotated[float, about("how long a cause must be clear before its incident closes", unit="s", ge=0, le=86400)] = 60.0
+    common_window_s: Annotated[float, about("time within which like troubles may have one cause", unit="s", ge=0, le=3600)] = 30.0
+    common_count: Annotated[int, about("like troubles on one shared thing that are one incident of it", ge=2, le=1000)] = 3
+
+
+class Guards(Table, frozen=True, kw_only=True):
+    """Bounds on what is done."""
+
+    attempts_per_subject: Annotated[int, about("actions of one kind on one subject within the window", ge=1, le=100)] = 3
+    attempt_window_s: Annotated[float, about("the window", unit="s", ge=1, le=604_800)] = 3600.0
+    actions_per_minute: Annotated[int, about("actions of this node", unit="per minute", ge=1, le=1000)] = 6
+
+
+class Policy(Table, frozen=True, kw_only=True):
+    """One policy plugin's leash."""
+
+    mode: Annotated[Mode, about("how far it may go; absent = as the node")] | None = None
+    maintenance: Annotated[tuple[str, ...], about("subjects, or patterns over subjects, that it leaves alone")] = ()
+
+
+class Settings(Table, frozen=True, kw_only=True):
+    """Everything a daemon is told. As read: paths are absolute, the topology is there."""
+
+    node: Annotated[str, about("name of this node; default the host name")]
+    cluster: Annotated[str, about("name of the cluster")] = "c0"
+    mode: Annotated[Mode, about("how far policies may go that have no mode of their own")] = Mode.OBSERVE
+    state: Annotated[Path, about("folder for what outlives the daemon; $STATE_DIRECTORY where not set")] = Path("/var/lib/supernoded")
+    runtime: Annotated[Path, about("folder for sockets; $RUNTIME_DIRECTORY or $XDG_RUNTIME_DIR/supernoded where not set")] = Path(
+        "/run/supernoded"
+    )
+    topology: Topology = Topology()
+    staging: Annotated[bool, about("this is a staging node: telemetry faults may be injected (safety rule 4)")] = False
+    maintenance: Annotated[tuple[str, ...], about("subjects, or patterns over subjects, that nothing is done to")] = ()
+    plugins_off: Annotated[tuple[str, ...], about("plugins that are not loaded")] = ()
+    journal: Journal = Journal()
+    mqtt: Mqtt = Mqtt()
+    admin: Admin = Admin()
+    incidents: Incidents = Incidents()
+    guards: Guards = Guards()
+    roles: Annotated[Mapping[str, str], about("role = node, the fixed seats of a site without a database")] = {}
+    policies: Annotated[Mapping[str, Policy], about("policies by name")] = {}
+    limits: Limits = Limits()
+    plugins: Annotated[Mapping[str, Mapping[str, Any]], about("tables of the plugins, each read by its plugin")] = {}
+
+    def conflicts(self) -> Iterable[Conflict]:
+        """Names that do not resolve, and seats that cannot be."""
+        for key in ("node", "cluster"):
+            if not _NAME.fullmatch(getattr(self, key)):
+                yield Conflict(key=(key,), fault="is not a name", remedy="use letters, digits, '.', '_' and '-'")
+        nodes = [node.name for node in self.topology.nodes]
+        if nodes and self.node not in nodes:
+            fault = f"is no node of the topology, which has {_list_some(nodes)}"
+            yield Conflict(key=("node",), fault=fault, remedy="set node to one of them, or describe it in [[nodes]]")
+        if self.roles and self.journal.database:
+            yield Conflict(key=("roles",), fault="roles are leased in journal.database", remedy="remove [roles], or the database")
+        for role, node in self.roles.items():
+            yield from self._check_seat(role, node, nodes)
+        for name in self.plugins_off:
+            if name in self.plugins:
+                yield Conflict(key=("plugins", name), fault="plugins_off names it", remedy="remove the table, or take it off that list")
+
+    def _check_seat(self, role: str, node: str, nodes: list[str]) -> Iterator[Conflict]:
+        family, _, name = role.partition("/")
+        if not (role in _LONE_ROLES or (family in _ROLES and name)):
+            remedy = f"use {', '.join(f'{known}/<name>' for known in _ROLES)}, {' or '.join(_LONE_ROLES)}"
+            yield Conflict(key=("roles", role), fault="there is no such role", remedy=remedy)
+        elif nodes and (described := self._list_described(family)) is not None and role not in described:
+            fault = f"the topology has no {role}, it has {_list_some(described)}"
+            yield Conflict(key=("roles", role), fault=fault, remedy="correct the role, or describe it in the topology")
+        if nodes and node not in nodes:
+            fault = f"is no node of the topology, which has {_list_some(nodes)}"
+            yield Conflict(key=("roles", role), fault=fault, remedy="fix the role to one of them")
+
+    def _list_described(self, family: str) -> list[str] | None:
+        """The roles of a family as the topology has them; None where it does not say."""
+        if family == "ring":
+            return [f"ring/{ring.name}" for ring in self.topology.rings]
+        if family == "cdu":
+            return [loop.subject for loop in self.topology.loops]
+        if family == "feed":
+            return [f"feed/{name}" for name in (*(ups.name for ups in self.topology.ups), *(feed.name for feed in self.topology.feeds))]
+        return None
+
+
+def _list_some(names: list[str]) -> str:
+    return (", ".join(names[:8]) or "none") + (" ..." if len(names) > 8 else "")

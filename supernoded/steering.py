@@ -1,0 +1,146 @@
+"""One task per loop: steer, clamp to the handle's word, put; setpoints expire, and leaving `act` hands the device back."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from supernoded.clock import Clock
+from supernoded.errors import WireError
+from supernoded.history import History
+from supernoded.journal import entries
+from supernoded.journal.writer import Journal
+from supernoded.model import Effect, Mode, Setpoint, Sight
+from supernoded.modes import Modes
+from supernoded.parts import Handle, Loop
+from supernoded.supervisor import Health, bounded, describe
+
+LIVES = 3.0  # periods a setpoint stands without being renewed
+SUMMARY = 60.0  # seconds between two rows about an engaged loop (design section 8)
+HAND_BACK_TIMEOUT = 4.0  # seconds; a clean stop has 5
+
+
+@dataclass(frozen=True)
+class Helm:
+    """What the loops of one scope work with."""
+
+    scope: str
+    history: History
+    journal: Journal
+    clock: Clock
+    modes: Modes
+    health: Health
+    held: Callable[[str], str | None]
+
+
+class Steering:
+    """Drives one loop and its handle."""
+
+    def __init__(self, helm: Helm, loop: Loop[Any], handle: Handle, policy: str) -> None:
+        self._h, self._loop, self._handle, self.policy = helm, loop, handle, policy
+        self._name = f"loop {loop.name}"
+        self._memory: Any = None
+        self.last_word = ""  # how the last engagement ended
+        self.disengaged = asyncio.Event()
+        self.disengaged.set()
+        self._summary: list[float] = []
+        self._summary_due = 0.0
+
+    async def run(self) -> None:
+        """Steer every period; a loop that is not heard remembers nothing, so that it starts from what the device shows."""
+        try:
+            while True:
+                await self._turn()
+                await self._h.clock.sleep(self._loop.period)
+        finally:
+            await self._disengage("the loop ends")
+
+    async def _turn(self) -> None:
+        refusal = self._h.held(self._h.scope)
+        if self._h.modes.of(self.policy) is not Mode.ACT or refusal is not None:
+            await self._disengage(refusal or "the policy no longer acts")
+            return
+        if not self.engaged:
+            await self._engage()
+        setpoint = self._steer()
+        if setpoint is not None:
+            await self._put(setpoint)
+
+    async def _engage(self) -> None:
+        now_at = await bounded(_ask(self._handle), self._loop.period, f"reading {self._handle.target}")
+        self._memory = self._loop.start(now_at)
+        self._summary, self._summary_due = [], self._h.clock.now() + SUMMARY
+        self.disengaged.clear()
+        self._note("engaged", f"from {now_at.value:g} {now_at.unit}" if now_at is not None else "from an unknown position")
+
+    def _steer(self) -> Setpoint | None:
+        try:
+            self._memory, setpoint = self._loop.steer(self._h.history.view(self._h.clock.now(), self._loop.watches), self._memory)
+        except Exception as error:  # noqa: BLE001 - a plugin's bug costs its own loop: the setpoint expires and the device falls back
+            self._h.health.report(self._name, f"cannot steer, its last setpoint expires: {describe(error)}")
+            return None
+        if setpoint is None:
+            return None
+        return msgspec.structs.replace(setpoint, until=self._h.clock.now() + LIVES * self._loop.period)
+
+    async def _put(self, setpoint: Setpoint) -> None:
+        try:
+            await bounded(_put(self._handle, setpoint, self._h.scope), self._loop.period, f"writing {setpoint.target}")
+        except WireError as error:
+            self._h.health.report(self._name, f"{setpoint.target} was not put: {error}")
+            return
+        self._h.health.report(self._name, "")
+        self._summary.append(setpoint.value)
+        if self._h.clock.now() >= self._summary_due:
+            self._note(
+                "summary", f"{len(self._summary)} outputs, {min(self._summary):g} to {max(self._summary):g} {setpoint.unit}".rstrip()
+            )
+            self._summary, self._summary_due = [], self._h.clock.now() + SUMMARY
+
+    async def _disengage(self, why: str) -> None:
+        if not self.engaged:
+            return
+        try:
+            self.last_word = await self._hand_back()
+            self._h.health.report(self._name, "")
+        except WireError as error:
+            self.last_word = f"not handed back, its setpoint expires within {LIVES * self._loop.period:g} s: {error}"
+            self._h.health.report(self._name, f"{self.target} was {self.last_word}")
+        finally:
+            self.disengaged.set()
+        self._note("disengaged", f"{why}; {self.last_word}")
+
+    async def _hand_back(self) -> str:
+        sight = await bounded(_hand_back(self._handle, self._h.scope), HAND_BACK_TIMEOUT, f"handing back {self.target}")
+        if sight.effect is Effect.PRESENT:
+            return f"handed back, and the device shows it: {sight.text}".removesuffix(": ")
+        return f"handed back, but the device does not show it ({sight.effect.value}): {sight.text}"
+
+    @property
+    def engaged(self) -> bool:
+        """Whether its setpoints go out."""
+        return not self.disengaged.is_set()
+
+    @property
+    def target(self) -> str:
+        """What it turns."""
+        return self._handle.target
+
+    def _note(self, what: str, text: str) -> None:
+        self._h.journal.post(entries.record_engagement(self._loop.name, self._h.scope, self._h.clock.now(), what, text))
+
+
+async def _ask(handle: Handle) -> Setpoint | None:
+    return await handle.now_at()
+
+
+async def _put(handle: Handle, setpoint: Setpoint, scope: str) -> None:
+    await handle.put(setpoint, scope)
+
+
+async def _hand_back(handle: Handle, scope: str) -> Sight:
+    return await handle.hand_back(scope)

@@ -1,0 +1,161 @@
+"""The ports of `supernoded.wire` in memory: what a plugin reads is set by the test, what it writes can be looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from fnmatch import fnmatchcase
+
+from supernoded.errors import WireError
+from supernoded.wire import Machine, Pen
+from supernoded.wire.ports import Answer, Disk, Running
+
+
+class MemoryTree:
+    """A tree whose `files` are a dict; one that is a WireError cannot be read."""
+
+    def __init__(self, root: str, pen: Pen) -> None:
+        self.files: dict[str, str | WireError] = {}
+        self._root, self._pen = root, pen
+
+    async def read(self, path: str) -> str:
+        """See `Tree.read`."""
+        found = self.files.get(path, WireError(f"{self._root}/{path}: no such file"))
+        if isinstance(found, WireError):
+            raise found
+        return found.strip()
+
+    async def read_all(self, patterns: Sequence[str]) -> Mapping[str, str | WireError]:
+        """See `Tree.read_all`; a `*` stays within one name, as in a shell."""
+        wanted = [path for path in sorted(self.files) if any(_matches(path, pattern) for pattern in patterns)]
+        return {path: text.strip() if isinstance(text, str) else text for path in wanted for text in [self.files[path]]}
+
+    async def names(self, path: str = "") -> Sequence[str]:
+        """See `Tree.names`."""
+        start = f"{path.strip('/')}/".lstrip("/")
+        return sorted({file.removeprefix(start).split("/")[0] for file in self.files if file.startswith(start)})
+
+    async def order(self, scope: str, path: str, text: str) -> None:
+        """See `Tree.order`."""
+        self._pen.ask(scope)
+        self.files[path] = text
+
+    async def trim(self, scope: str, path: str, most: int) -> None:
+        """See `Tree.trim`; the newest is the one that was added last."""
+        self._pen.ask(scope)
+        inside = [file for file in self.files if file.startswith(f"{path.strip('/')}/")]
+        for file in inside[: max(len(inside) - most, 0)]:
+            del self.files[file]
+
+
+def _matches(path: str, pattern: str) -> bool:
+    names, wanted = path.split("/"), pattern.split("/")
+    return len(names) == len(wanted) and all(map(fnmatchcase, names, wanted))
+
+
+class MemoryCommand:
+    """A program that `answer` plays: arguments in, `Answer` out. `runs` are the arguments of every run."""
+
+    def __init__(self, name: str, pen: Pen) -> None:
+        self.answer: Callable[[Sequence[str]], Answer] | None = None
+        self.runs: list[tuple[str, ...]] = []
+        self._name, self._pen = name, pen
+
+    async def run(self, *arguments: str, within: float = 10.0) -> Answer:
+        """See `Command.run`."""
+        del within
+        if self.answer is None:
+            raise WireError(f"{self._name}: no such program; give the test's command an `answer`")
+        self.runs.append(arguments)
+        return self.answer(arguments)
+
+    async def order(self, scope: str, *arguments: str, within: float = 10.0) -> Answer:
+        """See `Command.order`."""
+        self._pen.ask(scope)
+        return await self.run(*arguments, within=within)
+
+
+class MemoryStream:
+    """A device that `answer` plays: a request's bytes in, an answer's bytes out. `sent` is every request, in order."""
+
+    def __init__(self, url: str, pen: Pen) -> None:
+        self.answer: Callable[[bytes], bytes] | None = None
+        self.sent: list[bytes] = []
+        self.closed = False
+        self._url, self._pen = url, pen
+
+    async def exchange(self, request: bytes, end: bytes = b"\n", within: float = 2.0) -> bytes:
+        """See `Stream.exchange`."""
+        if self.answer is None:
+            raise WireError(f"{self._url}: nobody listens; give the test's stream an `answer`")
+        self.closed = False
+        self.sent.append(request)
+        answer = self.answer(request)
+        if not answer.endswith(end):
+            raise WireError(f"{self._url}: no whole answer to {request!r} within {within:g} s, only {answer!r}")
+        return answer
+
+    async def order(self, scope: str, request: bytes, end: bytes = b"\n", within: float = 2.0) -> bytes:
+        """See `Stream.order`."""
+        self._pen.ask(scope)
+        return await self.exchange(request, end, within)
+
+    async def close(self) -> None:
+        """See `Stream.close`."""
+        self.closed = True
+
+
+class MemoryWires:
+    """Trees, commands and streams in memory, one of each name. A scope in `refusals` may not write, for the reason given there."""
+
+    def __init__(self) -> None:
+        self.refusals: dict[str, str] = {}
+        self._pen = Pen(self.refusals.get)
+        self._trees: dict[str, MemoryTree] = {}
+        self._commands: dict[tuple[str, ...], MemoryCommand] = {}
+        self._streams: dict[str, MemoryStream] = {}
+
+    def tree(self, root: str) -> MemoryTree:
+        """The tree at `root`."""
+        root = root.removeprefix("tree://")
+        return self._trees.setdefault(root, MemoryTree(root, self._pen))
+
+    def command(self, argv: Sequence[str]) -> MemoryCommand:
+        """The program with these leading arguments."""
+        return self._commands.setdefault(tuple(argv), MemoryCommand(" ".join(argv), self._pen))
+
+    def stream(self, url: str) -> MemoryStream:
+        """The device at `url`."""
+        if not url.startswith(("tcp://", "unix:///")):
+            raise WireError(f"{url!r}: a stream is tcp://host:port or unix:///path")
+        return self._streams.setdefault(url, MemoryStream(url, self._pen))
+
+
+class MemoryHost:
+    """A machine that shows what its fields say."""
+
+    def __init__(self) -> None:
+        self.machine = Machine(load=0.5, cpu_percent=10.0, memory_available=8e9, memory_percent=50.0)
+        self.mounts: list[Disk] = []
+        self.processes: list[Running] = []
+        self.kernel: list[str] = []  # lines not yet read
+
+    async def look(self) -> Machine:
+        """See `Host.look`."""
+        return self.machine
+
+    async def disks(self) -> Sequence[Disk]:
+        """See `Host.disks`."""
+        return list(self.mounts)
+
+    async def top(self, most: int) -> Sequence[Running]:
+        """See `Host.top`."""
+        return self.processes[:most]
+
+    async def kernel_lines(self) -> Sequence[str]:
+        """See `Host.kernel_lines`."""
+        lines, self.kernel = self.kernel, []
+        return lines
+
+    def boot_id(self) -> str:
+        """See `Host.boot_id`."""
+        return "00000000-0000-0000-0000-000000000001"

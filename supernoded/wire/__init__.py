@@ -1,0 +1,7 @@
+"""Where bytes enter and leave: a device is opened by URL, has one owner, and asks the pen before the first byte of an order."""
+
+from supernoded.wire.node import Node, Wires
+from supernoded.wire.pen import Pen
+from supernoded.wire.ports import Command, Host, Machine, Stream, Tree
+
+__all__ = ["Command", "Host", "Machine", "Node", "Pen", "Stream", "Tree", "Wires"]

@@ -1,0 +1,182 @@
+"""The machine itself: psutil, /proc and the kernel log behind one port."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections import deque
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+import psutil
+
+from supernoded.errors import WireError
+from supernoded.wire.hop import Hop
+from supernoded.wire.ports import Disk, Machine, Running
+
+PATIENCE = 5.0  # seconds for one look at the machine
+MOST_LINES = 1000  # kernel lines of one call
+MOST_RECORDS = 20_000  # read of the kernel log in one call, so that a flood ends; about 40 ms
+BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
+FULL_BY_NATURE = frozenset({"squashfs", "iso9660", "erofs", "cramfs", "udf"})  # images, always at 100 %
+
+
+class SystemHost:
+    """A `Host` over the running kernel."""
+
+    def __init__(self, kernel_log: Path = Path("/dev/kmsg")) -> None:
+        self._looks, self._disks, self._processes, self._lines = Hop(), Hop(), Hop(), Hop()
+        self._cpu = _CpuShare()
+        self._kernel_log = _KernelLog(kernel_log)
+
+    async def look(self) -> Machine:
+        """See `Host.look`."""
+        return await self._looks.run("host", self._look, PATIENCE)
+
+    async def disks(self) -> Sequence[Disk]:
+        """See `Host.disks`; one that hangs makes only this source stale."""
+        return await self._disks.run("disks", _measure_disks, PATIENCE)
+
+    async def top(self, most: int) -> Sequence[Running]:
+        """See `Host.top`."""
+        return await self._processes.run("processes", lambda: _find_top(most), PATIENCE)
+
+    async def kernel_lines(self) -> Sequence[str]:
+        """See `Host.kernel_lines`."""
+        return await self._lines.run("kernel log", self._kernel_log.read, PATIENCE)
+
+    def boot_id(self) -> str:
+        """See `Host.boot_id`. Raises WireError."""
+        try:
+            return BOOT_ID.read_text().strip()
+        except OSError as error:
+            raise WireError(f"{BOOT_ID}: {error.strerror}") from error
+
+    def close(self) -> None:
+        """Close the kernel log."""
+        self._kernel_log.close()
+
+    def _look(self) -> Machine:
+        try:
+            memory = psutil.virtual_memory()
+            return Machine(
+                load=os.getloadavg()[0],
+                cpu_percent=self._cpu.measure(),
+                memory_available=float(memory.available),
+                memory_percent=float(memory.percent),
+                temperatures=_measure_temperatures(),
+            )
+        except OSError as error:
+            raise WireError(f"host: {error.strerror or error}") from error
+
+
+class _CpuShare:
+    """Time not idle since the last look. psutil's own memory of it is one per thread, and ours is asked from many."""
+
+    def __init__(self) -> None:
+        self._before: tuple[float, float] | None = None
+
+    def measure(self) -> float | None:
+        """Percent of all cores; None at the first look."""
+        times = psutil.cpu_times()
+        idle = float(times.idle + times.iowait)
+        total = float(sum(times) - times.guest - times.guest_nice)  # guests are counted in user and nice already
+        before, self._before = self._before, (idle, total)
+        if before is None or total <= before[1]:
+            return None
+        return min(max(100.0 * (1.0 - (idle - before[0]) / (total - before[1])), 0.0), 100.0)
+
+
+def _measure_temperatures() -> Mapping[str, float]:
+    found: dict[str, float] = {}
+    for chip, sensors in psutil.sensors_temperatures().items():
+        for number, sensor in enumerate(sensors):
+            label = f"{chip}/{sensor.label or number}".replace(" ", "-")
+            found[label if label not in found else f"{label}-{number}"] = float(sensor.current)
+    return found
+
+
+def _measure_disks() -> list[Disk]:
+    """Every file system on a device, once, and the root whatever it is on."""
+    mounts: dict[str, str] = {}
+    for part in psutil.disk_partitions(all=False):
+        if part.fstype not in FULL_BY_NATURE:
+            mounts.setdefault(part.device, part.mountpoint)
+    return [_measure_disk(mount) for mount in sorted({"/", *mounts.values()})]
+
+
+def _measure_disk(mount: str) -> Disk:
+    try:
+        usage = psutil.disk_usage(mount)
+    except OSError as error:
+        return Disk(mount, None, None, f"{mount}: {error.strerror or error}")
+    return Disk(mount, float(usage.percent), float(usage.free))
+
+
+def _find_top(most: int) -> list[Running]:
+    found = [
+        Running(info["pid"], info["name"] or "?", info["cpu_percent"] or 0.0, float(info["memory_info"].rss if info["memory_info"] else 0))
+        for info in (process.info for process in psutil.process_iter(["pid", "name", "cpu_percent", "memory_info"]))
+    ]
+    return sorted(found, key=lambda one: (-one.cpu_percent, -one.memory, one.pid))[:most]
+
+
+class _KernelLog:
+    """Reads the kernel's records as they come; never waits for one."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._handle: int | None = None
+
+    def read(self) -> list[str]:
+        """The lines since the last call. Raises WireError; the next call opens the log anew."""
+        try:
+            if self._handle is None:
+                self._handle = self._open()
+                self._drain(self._handle)
+                return []
+            return self._drain(self._handle)
+        except OSError as error:
+            self.close()
+            remedy = "give the daemon CAP_SYSLOG, or switch its kernel log off in the settings"
+            raise WireError(f"{self._path}: {error.strerror or error}; {remedy}") from error
+
+    def close(self) -> None:
+        """Close it, if it is open."""
+        if self._handle is not None:
+            os.close(self._handle)
+            self._handle = None
+
+    def _open(self) -> int:
+        handle = os.open(self._path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        with suppress(OSError):  # where there is no end to seek to, the first read drains what is there
+            os.lseek(handle, 0, os.SEEK_END)
+        return handle
+
+    def _drain(self, handle: int) -> list[str]:
+        lines: deque[str] = deque(maxlen=MOST_LINES)
+        for _ in range(MOST_RECORDS):
+            try:
+                record = os.read(handle, 8192)  # the kernel's longest record
+            except BlockingIOError:
+                break
+            except OSError as error:
+                if error.errno != errno.EPIPE:  # EPIPE: the ring overtook us; the next read goes on with what is left
+                    raise
+                continue
+            if not record:
+                break
+            lines.extend(parse_records(record.decode(errors="replace")))
+        return list(lines)
+
+
+def parse_records(text: str) -> list[str]:
+    """Read `priority,sequence,time,flags;text` with continuation lines that begin with a space, as `<level>text`."""
+    found = []
+    for line in text.splitlines():
+        head, semicolon, said = line.partition(";")
+        priority = head.split(",")[0]
+        if semicolon and priority.isascii() and priority.isdigit():
+            found.append(f"<{int(priority[:6]) & 7}>{said}")  # the facility stands in the higher bits
+    return found

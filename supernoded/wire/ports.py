@@ -1,0 +1,129 @@
+"""The ports a plugin works through. The daemon gives them on the real machine, a simulation in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+import msgspec
+
+from supernoded.errors import WireError
+
+
+class Answer(msgspec.Struct, frozen=True):
+    """What a command came back with."""
+
+    code: int
+    out: str
+    err: str
+    truncated: bool  # the output passed the cap and was cut
+
+
+class Tree(Protocol):
+    """A folder of small text files, such as sysfs; the root is configurable, paths are relative to it."""
+
+    async def read(self, path: str) -> str:
+        """One file, stripped. Raises WireError naming the file and the reason."""
+        ...
+
+    async def read_all(self, patterns: Sequence[str]) -> Mapping[str, str | WireError]:
+        """Every file that matches one of the shell patterns, in one go, sorted by path; what cannot be read is its WireError."""
+        ...
+
+    async def names(self, path: str = "") -> Sequence[str]:
+        """The names in a folder, sorted; empty when there is no such folder."""
+        ...
+
+    async def order(self, scope: str, path: str, text: str) -> None:
+        """Write one file whole (a new file appears whole or not at all), asking the pen for `scope`. Raises WireError, NotHeldError."""
+        ...
+
+    async def trim(self, scope: str, path: str, most: int) -> None:
+        """Keep the newest `most` files of a folder and remove the others, asking the pen. Raises WireError, NotHeldError."""
+        ...
+
+
+class Command(Protocol):
+    """One program with fixed leading arguments; never run twice at a time."""
+
+    async def run(self, *arguments: str, within: float = 10.0) -> Answer:
+        """Run it to its end. Raises WireError when it is absent, or is killed after `within` seconds."""
+        ...
+
+    async def order(self, scope: str, *arguments: str, within: float = 10.0) -> Answer:
+        """The same for a run that changes something: asks the pen for `scope` first."""
+        ...
+
+
+class Stream(Protocol):
+    """A byte stream to a device (TCP or unix socket); opened when first used, opened anew after a loss."""
+
+    async def exchange(self, request: bytes, end: bytes = b"\n", within: float = 2.0) -> bytes:
+        """Send a request that changes nothing and return the answer up to and with `end`.
+
+        Raises WireError, after `within` seconds at the latest; the line is then closed, so that a late answer is lost.
+        """
+        ...
+
+    async def order(self, scope: str, request: bytes, end: bytes = b"\n", within: float = 2.0) -> bytes:
+        """The same for a request that changes something: asks the pen for `scope` with no await before the first byte."""
+        ...
+
+    async def close(self) -> None:
+        """Close the line."""
+        ...
+
+
+class Disk(msgspec.Struct, frozen=True):
+    """One mounted file system. None = it could not be measured, `error` says why."""
+
+    mount: str
+    used_percent: float | None
+    free: float | None  # bytes an ordinary user may still write
+    error: str = ""
+
+
+class Running(msgspec.Struct, frozen=True):
+    """One process."""
+
+    pid: int
+    name: str
+    cpu_percent: float
+    memory: float  # resident bytes
+
+
+class Machine(msgspec.Struct, frozen=True):
+    """What a host shows of itself at one moment; None and empty = the kernel does not tell."""
+
+    load: float | None  # run-queue length over one minute
+    cpu_percent: float | None
+    memory_available: float | None  # bytes
+    memory_percent: float | None
+    temperatures: Mapping[str, float] = {}  # sensor label -> C
+
+
+class Host(Protocol):
+    """psutil, /proc and the kernel log behind one port."""
+
+    async def look(self) -> Machine:
+        """Load, memory and temperatures. Raises WireError."""
+        ...
+
+    async def disks(self) -> Sequence[Disk]:
+        """Every real file system. Raises WireError."""
+        ...
+
+    async def top(self, most: int) -> Sequence[Running]:
+        """The processes that use most of a core or of memory, worst first."""
+        ...
+
+    async def kernel_lines(self) -> Sequence[str]:
+        """Kernel log lines since the last call, each as `<level>text` with the syslog level 0 to 7.
+
+        The first call returns none; at most 1,000, the newest. Raises WireError when not permitted.
+        """
+        ...
+
+    def boot_id(self) -> str:
+        """Changes with every boot of the machine."""
+        ...

@@ -1,0 +1,163 @@
+"""A byte stream to a device: one request, one answer, and no late answer is ever taken for the next one."""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import os
+from collections.abc import Callable
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import msgspec
+
+from supernoded.errors import WireError
+from supernoded.wire.pen import Pen
+
+MOST_ANSWER = 1024 * 1024  # bytes of one answer
+
+
+class Address(msgspec.Struct, frozen=True):
+    """Where a stream leads: a host and port, or the path of a unix socket."""
+
+    host: str = ""
+    port: int = 0
+    path: str = ""
+
+    @property
+    def line(self) -> str:
+        """One name per device, however the URL spelt it; names are not looked up."""
+        return f"unix://{self.path}" if self.path else f"tcp://{self.host}:{self.port}"
+
+
+def parse_address(url: str) -> Address:
+    """Read `tcp://host:port` or `unix:///path`. Raises WireError saying what is wrong."""
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname or "", parts.port
+    except ValueError as error:
+        raise WireError(f"{url}: {error}; write tcp://host:port or unix:///path") from error
+    if parts.scheme == "tcp" and host and port:
+        return Address(host=_one_spelling(host), port=port)
+    if parts.scheme == "unix" and not host and parts.path:
+        return Address(path=str(Path(parts.path).resolve()))
+    raise WireError(f"{url}: no stream; write tcp://host:port or unix:///path")
+
+
+def _one_spelling(host: str) -> str:
+    try:
+        return ipaddress.ip_address(host).compressed
+    except ValueError:
+        return "127.0.0.1" if host == "localhost" else host.rstrip(".")
+
+
+class SocketStream:
+    """A `Stream` over TCP or a unix socket. Any doubt about what belongs to which request closes the line."""
+
+    def __init__(self, address: Address, pen: Pen) -> None:
+        self.address = address
+        self._pen = pen
+        self._free = asyncio.Lock()
+        self._line: _Line | None = None
+
+    async def exchange(self, request: bytes, end: bytes = b"\n", within: float = 2.0) -> bytes:
+        """See `Stream.exchange`."""
+        return await self._exchange(request, end, within, lambda: None)
+
+    async def order(self, scope: str, request: bytes, end: bytes = b"\n", within: float = 2.0) -> bytes:
+        """See `Stream.order`."""
+        return await self._exchange(request, end, within, lambda: self._pen.ask(scope))
+
+    async def close(self) -> None:
+        """See `Stream.close`."""
+        if self._line is not None:
+            self._line.drop("closed")
+            self._line = None
+
+    async def _exchange(self, request: bytes, end: bytes, within: float, ask: Callable[[], None]) -> bytes:
+        name = self.address.line
+        try:
+            async with asyncio.timeout(within), self._free:
+                line = await self._open()
+                ask()
+                return await line.ask(request, end)
+        except TimeoutError as error:
+            raise WireError(
+                f"{name}: no answer to {len(request)} bytes within {within:g} s; the line is closed, as the answer may still come"
+            ) from error
+        except WireError:
+            raise
+        except OSError as error:
+            raise WireError(f"{name}: {_explain(error)}; is the device there and listening?") from error
+
+    async def _open(self) -> _Line:
+        if self._line is None or self._line.lost:
+            loop, to = asyncio.get_running_loop(), self.address
+            connect = loop.create_unix_connection(_Line, to.path) if to.path else loop.create_connection(_Line, to.host, to.port)
+            _, self._line = await connect
+            self._line.name = to.line
+        return self._line
+
+
+def _explain(error: OSError) -> str:
+    """The system's words; asyncio puts its own in their place. Errors of name look-up have numbers below zero."""
+    return os.strerror(error.errno) if error.errno is not None and error.errno > 0 else error.strerror or str(error)
+
+
+class _Line(asyncio.Protocol):
+    """One connection. What comes without being asked for, or after the answer, ends it."""
+
+    def __init__(self) -> None:
+        self.name = ""
+        self.lost = False
+        self._transport: asyncio.WriteTransport | None = None
+        self._answer: asyncio.Future[bytes] | None = None
+        self._end = b""
+        self._came = bytearray()
+
+    async def ask(self, request: bytes, end: bytes) -> bytes:
+        """Send in this very step, then wait for the answer; when that does not come whole, the connection ends."""
+        if self._transport is None:
+            raise WireError(f"{self.name}: not connected")
+        self._end, self._answer = end, asyncio.get_running_loop().create_future()
+        self._came.clear()
+        self._transport.write(request)
+        try:
+            return await self._answer
+        finally:
+            if self._answer is not None:
+                self._answer = None
+                self.drop("given up")
+
+    def drop(self, why: str) -> None:
+        """End the connection; who waits for an answer is told why."""
+        self.lost = True
+        if self._transport is not None:
+            self._transport.abort()
+        if self._answer is not None and not self._answer.done():
+            self._answer.set_exception(WireError(f"{self.name}: {why}"))
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        if not isinstance(transport, asyncio.WriteTransport):
+            raise TypeError(f"{transport!r} cannot be written to")
+        self._transport = transport
+
+    def data_received(self, data: bytes) -> None:
+        if self._answer is None or self._answer.done():
+            self.drop("sent something that was not asked for")
+            return
+        begin = max(len(self._came) - len(self._end) + 1, 0)
+        self._came += data
+        found = self._came.find(self._end, begin)
+        if found < 0:
+            if len(self._came) > MOST_ANSWER:
+                self.drop(f"answered more than {MOST_ANSWER} bytes without an end")
+            return
+        stop = found + len(self._end)
+        self._answer.set_result(bytes(self._came[:stop]))
+        self._answer = None
+        if len(self._came) > stop:
+            self.drop("sent more than the answer")
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.drop(f"the connection was lost: {exc or 'closed by the other side'}")

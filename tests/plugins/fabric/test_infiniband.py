@@ -1,0 +1,280 @@
+"""InfiniBand trees: live, recorded, saturated, broken and garbage."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import supernoded_fabric
+from supernoded.limits import Limits
+from supernoded.parts import Source
+from supernoded.plugin import Node, Reading, State, WireError
+from supernoded.quantities import find_fault
+from supernoded.testing import ManualClock, MemoryHost, MemoryWires
+from supernoded.topology import Topology
+from supernoded.wire import Pen
+from supernoded.wire.tree import FileTree
+from supernoded_fabric.counters import COUNTERS
+from supernoded_fabric.infiniband import parse_tree
+from supernoded_fabric.naming import Naming
+from supernoded_fabric.recorded import read_sysfs_infiniband
+from supernoded_fabric.sensors import InfinibandSensor
+from supernoded_fabric.settings import FabricSettings
+
+ACTIVE = {"state": "4: ACTIVE", "phys_state": "5: LinkUp", "rate": "200 Gb/sec (4X HDR)"}
+Texts = dict[str, str | WireError]
+
+
+def port(device: str = "mlx5_0", /, **counters: str | WireError) -> Texts:
+    base = f"{device}/ports/1"
+    return {f"{base}/{name}": text for name, text in ACTIVE.items()} | {f"{base}/counters/{name}": text for name, text in counters.items()}
+
+
+def read(files: Texts, **subjects: str) -> dict[tuple[str, str], Reading]:
+    found = parse_tree(files.items(), 7.0, Naming("n0", {name.replace("__", "/"): subject for name, subject in subjects.items()}).port)
+    assert len({(reading.subject, reading.quantity) for reading in found}) == len(found)
+    assert {reading.at for reading in found} <= {7.0}
+    return {(reading.subject, reading.quantity): reading for reading in found}
+
+
+def replay(text: str) -> dict[tuple[str, str], Reading]:
+    found = list(read_sysfs_infiniband(Source(name="x", data=text.encode(), at=7.0)))
+    return {(reading.subject, reading.quantity): reading for reading in found}
+
+
+PORT = "n0/nic/mlx5_0/port1"
+
+
+def test_a_healthy_port() -> None:
+    found = read(port(symbol_error="3", port_rcv_data="1000", port_xmit_data="2000", link_downed="2"))
+    values = {quantity: reading.value for (_, quantity), reading in found.items()}
+    assert values == {
+        "link.state": 1.0,
+        "x.infiniband.phys_state": "LinkUp",
+        "link.speed": 200.0,
+        "link.symbol_errors": 3.0,
+        "link.bits": 32_000.0,  # words of four octets
+        "x.infiniband.sent_bits": 64_000.0,
+        "link.downed": 2.0,
+    }
+    assert all(find_fault(reading) is None for reading in found.values())
+    assert all(reading.state is State.GOOD for reading in found.values())
+
+
+@pytest.mark.parametrize(
+    ("name", "bits"),
+    [
+        ("symbol_error", 16),
+        ("link_error_recovery", 8),
+        ("link_downed", 8),
+        ("port_rcv_errors", 16),
+        ("port_xmit_discards", 16),
+        ("local_link_integrity_errors", 4),
+        ("excessive_buffer_overrun_errors", 4),
+        ("port_xmit_wait", 32),
+        ("port_rcv_data", 64),
+        ("port_rcv_packets", 64),
+    ],
+)
+def test_a_counter_at_its_ceiling_measures_nothing(name: str, bits: int) -> None:
+    quantity = COUNTERS[name].quantity
+    full = read(port(**{name: str(2**bits - 1)}))[PORT, quantity]
+    assert (full.value, full.state) == (None, State.UNKNOWN)
+    assert full.note == f"saturated, cannot measure ({2**bits - 1} is the ceiling of {bits} bits; reset it)"
+    below = read(port(**{name: str(2**bits - 2)}))[PORT, quantity]
+    assert below.state is State.GOOD
+
+
+def test_one_unreadable_counter_costs_only_itself() -> None:
+    bad: Texts = {
+        "VL15_dropped": WireError("VL15_dropped: Invalid argument"),
+        "link_downed": "N/A (no PMA)",
+        "port_rcv_errors": "",
+        "port_xmit_wait": "-1",
+        "port_xmit_discards": "9" * 400,
+        "symbol_error": "5",
+    }
+    found = read(port(**bad) | port("mlx5_1", symbol_error="6"))
+    notes = {quantity: reading.note for (subject, quantity), reading in found.items() if reading.state is State.UNKNOWN}
+    assert notes == {
+        "x.infiniband.VL15_dropped": "VL15_dropped: Invalid argument",
+        "link.downed": "no number: 'N/A (no PMA)'",
+        "link.receive_errors": "no number: ''",
+        "link.waits": "no number: '-1'",
+        "link.discards": f"no number: '{'9' * 60}...'",
+    }
+    assert found[PORT, "link.symbol_errors"].value == 5.0
+    assert found["n0/nic/mlx5_1/port1", "link.symbol_errors"].value == 6.0
+
+
+def test_a_port_that_is_down_has_no_speed() -> None:
+    files = port(symbol_error="0") | {"mlx5_0/ports/1/state": "1: DOWN", "mlx5_0/ports/1/phys_state": "2: Polling"}
+    found = read(files)
+    assert (found[PORT, "link.state"].value, found[PORT, "link.state"].note) == (0.0, "DOWN, Polling")
+    assert (found[PORT, "link.speed"].value, found[PORT, "link.speed"].note) == (None, "the link is DOWN")
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"mlx5_0/ports/1/state": "1: DOWN", "mlx5_0/ports/1/phys_state": "3: Disabled"},
+        {"mlx5_0/ports/1/state": "1: DOWN", "mlx5_0/ports/1/lid": "0xffff"},
+    ],
+)
+def test_ports_not_in_use_give_state_facts_only(files: Texts) -> None:
+    found = read(port(symbol_error="15", port_rcv_data="1") | files)
+    assert {quantity for _, quantity in found} == {"link.state", "x.infiniband.phys_state"}
+    assert found[PORT, "link.state"].value == 0.0
+
+
+def test_a_bond_gives_state_facts_only() -> None:
+    assert {quantity for _, quantity in read(port("mlx5_bond_0", symbol_error="1"))} == {"link.state", "x.infiniband.phys_state"}
+
+
+def test_facts_that_cannot_be_read() -> None:
+    found = read({"mlx5_0/ports/1/state": WireError("state: Input/output error"), "mlx5_0/ports/1/rate": "fast"})
+    assert found[PORT, "link.state"].note == "state: Input/output error"
+    assert found[PORT, "link.speed"].note == "not understood: 'fast'"
+    assert {reading.state for reading in found.values()} == {State.UNKNOWN}
+
+
+def test_subjects_are_mapped() -> None:
+    assert ("n0/card0/port0", "link.state") in read(port(), mlx5_0__1="n0/card0/port0")
+
+
+def test_a_recording_is_read_like_a_tree() -> None:
+    files = port(symbol_error="3", link_downed="255") | {"mlx5_0/fw_ver": "28.41", "mlx5_0/ports/1/gids/0": "fe80::1"}
+    text = "".join(f"/sys/class/infiniband/{path}\t{value}\n" for path, value in files.items())
+    assert replay(text) == read(files)
+
+
+def test_bare_counters_are_those_of_one_port() -> None:
+    found = replay("# pasted\nlink_downed 255   *8-bit\nsymbol_error: 7 # seven\nport_rcv_data\t5\nhello 5\nstate: 4: ACTIVE\n\n")
+    assert {(subject, quantity): reading.value for (subject, quantity), reading in found.items()} == {
+        ("n0/nic/unnamed/port1", "link.state"): 1.0,
+        ("n0/nic/unnamed/port1", "link.downed"): None,
+        ("n0/nic/unnamed/port1", "link.symbol_errors"): 7.0,
+        ("n0/nic/unnamed/port1", "link.bits"): 160.0,
+    }
+
+
+def test_a_read_that_failed_is_that_counter_alone() -> None:
+    line = (
+        'failed to read file "/sys/class/infiniband/mlx5_3/ports/2/counters/symbol_error": invalid argument\n[1.2] mlx5_core 0000:05: err\n'
+    )
+    (((subject, quantity), reading),) = replay(line).items()
+    assert (subject, quantity, reading.state) == ("n0/nic/mlx5_3/port2", "link.symbol_errors", State.UNKNOWN)
+    assert reading.note == "symbol_error: invalid argument"
+
+
+@given(st.binary(max_size=400))
+def test_garbage_never_raises(data: bytes) -> None:
+    list(read_sysfs_infiniband(Source(name="x", data=data, at=7.0)))
+
+
+NAMES = st.sampled_from(
+    ["mlx5_0/ports/1/counters/", "/ports/", "state", "rate", "lid", "link_downed", "symbol_error", "\t", ":", " ", "4: "]
+)
+
+
+@given(st.lists(st.one_of(NAMES, st.text(max_size=6), st.integers().map(str)), max_size=30).map("".join))
+def test_near_garbage_never_raises_nor_makes_a_bad_reading(text: str) -> None:
+    for reading in replay(text).values():
+        assert (reading.value is None) == (reading.state is State.UNKNOWN)
+        assert reading.note or reading.state is State.GOOD
+        assert len(reading.note) < 200
+
+
+def make_node(folder: Path) -> Node:
+    return Node(name="n0", topology=Topology(), limits=Limits(), wires=MemoryWires(), clock=ManualClock(), host=MemoryHost(), state=folder)
+
+
+async def test_the_live_tree_gives_what_the_parser_gives(tmp_path: Path) -> None:
+    files = port(symbol_error="3", VL15_dropped="1") | port("mlx5_9", symbol_error="1") | {"mlx5_0/fw_ver": "28.41"}
+    for name, text in files.items():
+        path = tmp_path / "devices" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"{text}\n")
+    (tmp_path / "class").mkdir()
+    for device in ("mlx5_0", "mlx5_9"):
+        (tmp_path / "class" / device).symlink_to(tmp_path / "devices" / device)
+    tree = FileTree(tmp_path / "class", Pen(lambda scope: None), 30.0)
+    node = make_node(tmp_path)
+    sensor = InfinibandSensor(tree, node, FabricSettings(exclude=("*_9",)))
+    expected = parse_tree(port(symbol_error="3", VL15_dropped="1").items(), node.clock.now(), Naming("n0", {}).port)
+    by_name = {(reading.subject, reading.quantity): reading for reading in await sensor.read()}
+    assert by_name == {(reading.subject, reading.quantity): reading for reading in expected}
+
+
+async def test_a_counter_refused_for_good_is_asked_again_only_much_later(tmp_path: Path) -> None:
+    refused = WireError("VL15_dropped: Invalid argument")
+    refused.__cause__ = OSError(22, "Invalid argument")
+    flaky = WireError("link_downed: Input/output error")
+    flaky.__cause__ = OSError(5, "Input/output error")
+    node = make_node(tmp_path)
+    assert isinstance(node.wires, MemoryWires)
+    assert isinstance(node.clock, ManualClock)
+    tree = node.wires.tree("/sys/class/infiniband")
+    tree.files = dict(port(symbol_error="3", VL15_dropped=refused, link_downed=flaky))
+    sensor = InfinibandSensor(tree, node, FabricSettings())
+
+    async def look() -> dict[str, object]:
+        return {reading.quantity: reading.value if reading.value is not None else reading.note for reading in await sensor.read()}
+
+    for _ in range(2):
+        found = await look()
+        assert (found["link.symbol_errors"], found["x.infiniband.VL15_dropped"]) == (3.0, "VL15_dropped: Invalid argument")
+        tree.files |= {"mlx5_0/ports/1/counters/VL15_dropped": "7", "mlx5_0/ports/1/counters/link_downed": "2"}  # refused: not looked at
+    assert found["link.downed"] == 2.0
+    await node.clock.advance(601.0)
+    assert (await look())["x.infiniband.VL15_dropped"] == 7.0
+
+
+async def test_no_infiniband_is_no_failure(tmp_path: Path) -> None:
+    sensor = InfinibandSensor(FileTree(tmp_path / "none", Pen(lambda scope: None), 30.0), make_node(tmp_path), FabricSettings())
+    assert await sensor.read() == []
+
+
+def test_the_hooks(tmp_path: Path) -> None:
+    settings = supernoded_fabric.supernoded_settings()()
+    sensors = supernoded_fabric.supernoded_sensors(settings, make_node(tmp_path))
+    assert [(sensor.name, sensor.period) for sensor in sensors] == [("fabric.infiniband", 5.0), ("fabric.ethernet", 5.0)]  # L1
+    assert list(supernoded_fabric.supernoded_formats()) == ["sysfs-infiniband"]
+
+
+# --- recordings of other people ---------------------------------------------------------------------------------------------------
+
+
+def recorded(folder: Path, name: str) -> dict[tuple[str, str], Reading]:
+    return replay((folder / "ib" / name).read_text())
+
+
+def test_a_recorded_healthy_node(recordings: Path) -> None:
+    found = recorded(recordings, "gpud_h100_sysfs_flat.tsv")
+    ports = {subject for subject, _ in found}
+    assert len(ports) == 9
+    assert {found[subject, "link.state"].value for subject in ports} == {1.0}
+    unknown = {key: reading.note for key, reading in found.items() if reading.state is State.UNKNOWN}
+    assert ("n0/nic/mlx5_1/port1", "link.downed") in unknown
+    assert sum(quantity.endswith("excessive_buffer_overrun_errors") for _, quantity in unknown) == 8
+    assert all(note.startswith("saturated, cannot measure") for note in unknown.values())
+    assert all(find_fault(reading) is None for reading in found.values() if reading.state is State.GOOD)
+
+
+def test_recorded_saturated_counters(recordings: Path) -> None:
+    found = recorded(recordings, "gpud_pr943_saturated_counters.txt")
+    unknown = {quantity for (_, quantity), reading in found.items() if reading.state is State.UNKNOWN}
+    assert unknown == {"link.waits", "link.downed", "link.discards", "x.infiniband.excessive_buffer_overrun_errors"}
+    assert len(found) == 21
+
+
+def test_recorded_bad_values(recordings: Path) -> None:
+    found = recorded(recordings, "sysfs_bad_values.txt")
+    assert {(subject, quantity): reading.state for (subject, quantity), reading in found.items()} == {
+        ("n0/nic/unnamed/port1", "x.infiniband.excessive_buffer_overrun_errors"): State.UNKNOWN,
+        ("n0/nic/unnamed/port1", "link.downed"): State.UNKNOWN,
+        ("n0/nic/mlx5_0/port1", "x.infiniband.VL15_dropped"): State.UNKNOWN,
+    }

@@ -1,0 +1,232 @@
+"""A daemon's desk that says what a test wants, and a server for it in a thread of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+
+from supernoded.admin.access import Access, Gate
+from supernoded.admin.desk import Caller, Request
+from supernoded.admin.listening import listen_unix
+from supernoded.admin.server import Bounds, serve_admin
+from supernoded.errors import AdminError, SupernodedError
+from supernoded.messages import (
+    ActionFilter,
+    Actions,
+    Deed,
+    EventFilter,
+    Events,
+    Filter,
+    Health,
+    Holds,
+    IncidentFilter,
+    Incidents,
+    JournalCondition,
+    LeftOut,
+    ModeChanged,
+    Modes,
+    Part,
+    Plugin,
+    Plugins,
+    PolicyMode,
+    ReadingFilter,
+    Readings,
+    Rehearsed,
+    Role,
+    SensorCondition,
+    SessionCondition,
+    Status,
+    Story,
+)
+from supernoded.model import Action, Event, Hold, Incident, Mode, Outcome, Reading, Result, Severity, State, Step
+
+NOW = 1_800_000_000.0
+LONG_SENTENCE = "n0/card3/port0 has a post-FEC bit error rate of 3.2e-10, above the limit of 1e-12, for 45 s " + "and so on " * 20
+INCIDENT = Incident(
+    id="i0123456789a",
+    kind="link.ber",
+    subject="n0/card3/port0",
+    scope="node",
+    opened=NOW - 125,
+    severity=Severity.CRITICAL,
+    text=LONG_SENTENCE.strip(),
+)
+EVENT = Event(
+    id="e0",
+    kind="link.ber",
+    subject="n0/card3/port0",
+    scope="node",
+    raised=True,
+    text="rate is 3.2e-10",
+    at=NOW - 125,
+    severity=Severity.CRITICAL,
+    incident=INCIDENT.id,
+)
+STEP = Step(name="isolate", kind="card.isolate", target="n0/card3", reason="its link corrupts data")
+ACTION = Action(
+    id=f"{INCIDENT.id}/isolate",
+    step=STEP,
+    incident=INCIDENT.id,
+    scope="node",
+    epoch=0,
+    issued=NOW - 100,
+    deadline=NOW - 90,
+    policy="link_ber",
+)
+REHEARSED = Deed(action=ACTION, outcome=Outcome(action=ACTION.id, result=Result.DONE, text="assumed", at=NOW - 99), rehearsed=True)
+HOLD = Hold(id="h1", subject="n0/card5", serial="SN0005", reason="replaced fibre", owner="alice", placed=NOW - 4000, expires=NOW + 7200)
+READINGS = (
+    Reading(subject="n0/card3/port0", quantity="link.symbol_errors", value=12345678.0, unit="1", at=NOW - 2),
+    Reading(
+        subject="n0/card3/port0", quantity="link.fec.corrected", value=None, unit="1", at=NOW - 2, state=State.UNKNOWN, note="saturated"
+    ),
+    Reading(subject="ups/A", quantity="ups.status", value=frozenset({"OL", "CHRG"}), unit="flags", at=NOW - 30, state=State.STALE),
+)
+STATUS = Status(
+    now=NOW,
+    node="n0",
+    cluster="lab",
+    version="0.1.0",
+    pid=4711,
+    started=NOW - 3700,
+    ready=True,
+    troubles=("1 of 2 sensors fails",),
+    mode=Mode.OBSERVE,
+    modes={"link_ber": Mode.OBSERVE, "thermal": Mode.ACT},
+    sensors=(
+        SensorCondition(name="host.load", scope="node", since=NOW - 3700),
+        SensorCondition(name="fabric.ib", scope="node", since=NOW - 61, reason="/sys/class/infiniband: no such folder"),
+    ),
+    readings={"good": 42, "unknown": 3},
+    journal=JournalCondition(place="/var/lib/supernoded/journal.db", size=3 * 2**20),
+    session=SessionCondition(broker="127.0.0.1:1883", connected=False, since=NOW - 10, reason="connection refused", outbox=7),
+    roles=(Role(name="cdu/cdu0", epoch=3, since=NOW - 600),),
+    open_incidents={"critical": 1, "warning": 2},
+    newest_incidents=(INCIDENT,),
+    holds=1,
+    left_out=(LeftOut(name="acme", reason="cannot be imported: no module named foo"),),
+)
+
+
+class FakeDesk:
+    """Remembers what was asked and recorded. With `trouble` every answer is that error; with `stuck` every answer waits for ever."""
+
+    def __init__(self) -> None:
+        self.asked: list[Filter] = []
+        self.recorded: list[Request] = []
+        self.changes: list[tuple[str, Mode, Caller]] = []
+        self.trouble: Exception | None = None
+        self.journal_trouble: SupernodedError | None = None
+        self.stuck = False
+        self.may_go_on = asyncio.Event()
+        self.waiting = 0
+
+    async def _pause(self) -> None:
+        if self.trouble is not None:
+            raise self.trouble
+        if self.stuck:
+            self.waiting += 1
+            await self.may_go_on.wait()
+
+    async def status(self) -> Status:
+        await self._pause()
+        return STATUS
+
+    async def health(self) -> Health:
+        return Health(now=NOW, ready=True, parts=(Part(name="journal", since=NOW - 3700),))
+
+    async def plugins(self) -> Plugins:
+        host = Plugin(name="host", distribution="supernoded", version="0.1.0", parts={"sensors": ("host.load", "host.disks")})
+        return Plugins(now=NOW, plugins=(host, Plugin(name="acme", distribution="acme-cdu", version="2", reason="cannot be imported: foo")))
+
+    async def readings(self, wanted: ReadingFilter) -> Readings:
+        self.asked.append(wanted)
+        return Readings(now=NOW, readings=tuple(r for r in READINGS if wanted.admits(r)), left_off=4)
+
+    async def incidents(self, wanted: IncidentFilter) -> Incidents:
+        self.asked.append(wanted)
+        return Incidents(now=NOW, incidents=(INCIDENT,))
+
+    async def story(self, incident: str) -> Story | None:
+        return Story(now=NOW, incident=INCIDENT, events=(EVENT,), actions=(REHEARSED,)) if incident == INCIDENT.id else None
+
+    async def events(self, wanted: EventFilter) -> Events:
+        self.asked.append(wanted)
+        return Events(now=NOW, events=(EVENT,))
+
+    async def actions(self, wanted: ActionFilter) -> Actions:
+        self.asked.append(wanted)
+        return Actions(now=NOW, actions=(REHEARSED, Deed(action=ACTION)))
+
+    async def holds(self) -> Holds:
+        return Holds(now=NOW, holds=(HOLD,))
+
+    async def modes(self) -> Modes:
+        return Modes(
+            now=NOW, default=Mode.OBSERVE, policies=(PolicyMode(policy="thermal", mode=Mode.ACT, said_by="alice", since=NOW - 60),)
+        )
+
+    async def rehearsed(self, policy: str, days: float) -> Rehearsed:
+        self._check(policy)
+        return Rehearsed(now=NOW, policy=policy, days=days, since=NOW - 86_400, actions=(REHEARSED,))
+
+    async def set_mode(self, policy: str, mode: Mode, caller: Caller) -> ModeChanged:
+        await self._pause()
+        self._check(policy)
+        self.changes.append((policy, mode, caller))
+        return ModeChanged(now=NOW, policy=policy, before=Mode.OBSERVE, after=mode, text="Nothing had to be handed back.")
+
+    async def record(self, request: Request) -> None:
+        if self.journal_trouble is not None:
+            raise self.journal_trouble
+        self.recorded.append(request)
+
+    def _check(self, policy: str) -> None:
+        if policy != "thermal":
+            raise AdminError(f"there is no policy {policy!r}; there are thermal")
+
+
+async def until(reached: Callable[[], bool]) -> None:
+    """Let the loop turn until this holds."""
+    while not reached():  # noqa: ASYNC110 - what is waited for has no event of its own
+        await asyncio.sleep(0)
+
+
+@contextmanager
+def serving(path: Path, desk: FakeDesk, *, access: Access | None = None, group: str = "", bounds: Bounds | None = None) -> Iterator[None]:
+    """The admin server with this desk, in a thread, until the context ends."""
+    started, stop, failure = threading.Event(), asyncio.Event(), list[BaseException]()
+    gate = Gate(access or Access(), own_uid=os.getuid())
+    loop, log = asyncio.new_event_loop(), logging.getLogger("supernoded.admin")
+
+    async def run() -> None:
+        async with serve_admin(desk, gate, partial(listen_unix, path, group, log), log, bounds):
+            started.set()
+            await stop.wait()
+
+    def work() -> None:
+        try:
+            loop.run_until_complete(run())
+        except SupernodedError as error:
+            failure.append(error)
+        finally:
+            loop.close()
+            started.set()
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    started.wait()
+    try:
+        if failure:
+            raise failure[0]
+        yield
+    finally:
+        if not loop.is_closed():
+            loop.call_soon_threadsafe(stop.set)
+        thread.join(10)

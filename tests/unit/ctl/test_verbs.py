@@ -1,0 +1,255 @@
+"""Every verb against the real server on a real socket, as a person and as a program see it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import click
+import msgspec
+import pytest
+from click.testing import CliRunner, Result
+
+from supernoded.ctl.main import program
+from supernoded.errors import JournalError
+from supernoded.messages import (
+    ActionFilter,
+    Actions,
+    Answer,
+    EventFilter,
+    Events,
+    Holds,
+    IncidentFilter,
+    Incidents,
+    ModeChanged,
+    Modes,
+    Plugins,
+    ReadingFilter,
+    Readings,
+    Status,
+    Story,
+)
+from supernoded.model import Mode, State
+from tests.unit.admin.fake_desk import INCIDENT, LONG_SENTENCE, STATUS, FakeDesk, serving
+
+Run = Callable[..., Result]
+
+
+@pytest.fixture
+def desk() -> FakeDesk:
+    return FakeDesk()
+
+
+@pytest.fixture
+def run(tmp_path: Path, desk: FakeDesk) -> Iterator[Run]:
+    """Runs supernodectl against a daemon with this desk."""
+
+    def call(*arguments: str, typed: str = "") -> Result:
+        return CliRunner().invoke(program, arguments, input=typed, env={"SUPERNODED_SOCKET": str(tmp_path / "s")}, prog_name="supernodectl")
+
+    with serving(tmp_path / "s", desk):
+        yield call
+
+
+VERBS: list[tuple[list[str], type[Answer], str]] = [
+    (["status"], Status, "incidents  3 open: 1 critical, 2 warning"),
+    (["plugins"], Plugins, "acme    acme-cdu 2        left out  cannot be imported: foo"),
+    (["readings"], Readings, "n0/card3/port0  link.symbol_errors  12345678  good"),
+    (["incidents"], Incidents, "i0123456789a  critical  n0/card3/port0  link.ber"),
+    (["incidents", INCIDENT.id], Story, "rehearsed  card.isolate  n0/card3"),
+    (["events"], Events, "raised  critical  n0/card3/port0  link.ber"),
+    (["actions"], Actions, "i0123456789a/isolate  its link corrupts data  assumed"),
+    (["top"], Status, "link.ber  i0123456789a  rate is 3.2e-10"),
+    (["holds"], Holds, "n0/card5  SN0005  replaced fibre  alice"),
+    (["mode"], Modes, "thermal  act   alice"),
+    (["mode", "observe", "--policy", "thermal"], ModeChanged, "thermal is in mode observe as before. Nothing had to be handed back."),
+]
+
+
+@pytest.mark.parametrize(("arguments", "kind", "golden"), VERBS)
+def test_people_get_a_table(run: Run, arguments: list[str], kind: type[Answer], golden: str) -> None:
+    result = run(*arguments)
+    assert golden in result.stdout
+    assert result.exit_code == 0
+    assert not any(line != line.rstrip() for line in result.stdout.splitlines())
+
+
+@pytest.mark.parametrize(("arguments", "kind", "golden"), VERBS)
+def test_programs_get_the_message(run: Run, arguments: list[str], kind: type[Answer], golden: str) -> None:
+    before, after = run("-o", "json", *arguments), run(*arguments, "-o", "json")
+    assert before.exit_code == after.exit_code == 0
+    assert before.stdout == after.stdout
+    assert msgspec.json.decode(before.stdout, type=kind).schema == 1
+
+
+def test_ids_and_sentences_are_whole_in_a_pipe(run: Run) -> None:
+    assert LONG_SENTENCE.strip() in run("incidents").stdout
+    assert "\x1b" not in run("incidents").stdout
+
+
+def test_status_tells_a_newcomer_what_matters(run: Run) -> None:
+    text = run("status").stdout
+    for part in (
+        "node       n0 of cluster lab",
+        "DEGRADED",
+        "1 of 2 sensors fails",
+        "observe: it watches and rehearses, nothing is written to any device",
+        "but thermal: act",
+        "2 sensors, 1 failing",
+        "fabric.ib for 1 min 1 s: /sys/class/infiniband: no such folder",
+        "42 good, 3 unknown, 0 stale",
+        "well; /var/lib/supernoded/journal.db, 3 MiB",
+        "NOT connected to 127.0.0.1:1883 for 10 s (connection refused), 7 messages waiting",
+        "cdu/cdu0 (epoch 3)",
+        "1 out of service: supernodectl holds",
+        "plugin acme: cannot be imported: no module named foo",
+    ):
+        assert part in text
+    assert "link_ber" not in text  # it is in the mode of all
+    assert len(text.splitlines()) < 25
+
+
+def test_a_status_without_trouble_is_ready(run: Run, desk: FakeDesk, monkeypatch: pytest.MonkeyPatch) -> None:
+    calm = Status(now=1.0, node="n0", cluster="c", version="1", pid=1, started=0.0, ready=True, mode=Mode.OBSERVE, journal=STATUS.journal)
+
+    async def status() -> Status:
+        return calm
+
+    monkeypatch.setattr(desk, "status", status)
+    text = run("status").stdout
+    assert "state      READY" in text
+    assert "incidents  none open" in text
+    calm = msgspec.structs.replace(calm, ready=False)
+    assert "STARTING" in run("status").stdout
+
+
+def test_options_become_filters(run: Run, desk: FakeDesk) -> None:
+    run("readings", "n0/*", "--quantity", "link.*", "--state", "unknown", "--history", "--limit", "7")
+    run("incidents", "--all", "--subject", "n0/*")
+    run("events", "n0/*", "--incident", "i1")
+    run("actions", "n0/*", "--policy", "thermal")
+    assert desk.asked == [
+        ReadingFilter(subject="n0/*", quantity="link.*", state=State.UNKNOWN, history=True, limit=7),
+        IncidentFilter(all=True, subject="n0/*"),
+        EventFilter(subject="n0/*", incident="i1"),
+        ActionFilter(target="n0/*", policy="thermal"),
+    ]
+
+
+def test_what_is_over_the_limit_is_said(run: Run) -> None:
+    assert "... and 4 more" in run("readings").stdout
+
+
+def test_what_the_daemon_refuses_exits_1(run: Run, desk: FakeDesk) -> None:
+    result = run("incidents", "../../etc")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "supernodectl: there is no incident '../../etc'" in result.stderr
+    assert run("mode", "observe", "--policy", "nope").exit_code == 1
+    desk.trouble = JournalError("the journal is locked")
+    assert (run("status").exit_code, run("status").stderr) == (1, "supernodectl: the journal is locked\n")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["nope"],
+        ["status", "-o", "yaml"],
+        ["mode", "full", "--policy", "thermal"],
+        ["mode", "observe"],
+        ["readings", "--limit", "0"],
+        ["-x"],
+    ],
+)
+def test_wrong_usage_exits_2(run: Run, arguments: list[str]) -> None:
+    assert run(*arguments).exit_code == 2
+
+
+def test_nobody_there_exits_3(tmp_path: Path) -> None:
+    for arguments in (["--socket", str(tmp_path / "absent"), "status"], ["status", "--socket", str(tmp_path / "absent")]):
+        result = CliRunner().invoke(program, arguments)
+        assert result.exit_code == 3
+        assert f"{tmp_path}/absent: there is no such file" in result.stderr
+        assert "sudo systemctl start supernoded" in result.stderr
+
+
+def test_a_stuck_daemon_exits_3(run: Run, desk: FakeDesk) -> None:
+    desk.stuck = True
+    result = run("--timeout", "0.2", "status")
+    assert result.exit_code == 3
+    assert "did not answer within 0.2 s" in result.stderr
+
+
+def test_act_shows_the_rehearsals_and_asks(run: Run, desk: FakeDesk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("supernoded.ctl.mode.has_terminal", lambda: True)
+    refused = run("mode", "act", "--policy", "thermal", typed="n\n")
+    assert refused.exit_code == 1
+    assert "In the last 7 days thermal would have done 1 thing (records begin " in refused.stderr
+    assert "card.isolate  n0/card3  its link corrupts data" in refused.stderr
+    assert not desk.changes
+    accepted = run("mode", "act", "--policy", "thermal", typed="y\n")
+    assert accepted.exit_code == 0
+    assert "thermal is in mode act, was observe." in accepted.stdout
+    assert [mode for _, mode, _ in desk.changes] == [Mode.ACT]
+
+
+def test_act_without_anybody_to_ask_needs_yes(run: Run, desk: FakeDesk) -> None:
+    result = run("mode", "act", "--policy", "thermal", typed="y\n")
+    assert result.exit_code == 2
+    assert "say --yes" in result.stderr
+    assert not desk.changes
+    told = run("-o", "json", "mode", "act", "--policy", "thermal", "--yes")
+    assert msgspec.json.decode(told.stdout, type=ModeChanged).after is Mode.ACT
+    assert "would have done" in told.stderr
+
+
+def test_act_of_an_unknown_policy_never_asks(run: Run) -> None:
+    result = run("mode", "act", "--policy", "nope", "--yes")
+    assert result.exit_code == 1
+    assert "there is no policy 'nope'" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("shell", "golden"), [("bash", "complete -o nosort -F"), ("zsh", "#compdef supernodectl"), ("fish", "complete --no-files")]
+)
+def test_completion_scripts(shell: str, golden: str) -> None:
+    result = CliRunner().invoke(program, ["completion", shell])
+    assert result.exit_code == 0
+    assert golden in result.stdout
+    assert "_SUPERNODECTL_COMPLETE" in result.stdout
+
+
+def complete(path: Path, line: str) -> str:
+    env = {
+        "_SUPERNODECTL_COMPLETE": "bash_complete",
+        "COMP_WORDS": line,
+        "COMP_CWORD": str(line.count(" ")),
+        "SUPERNODED_SOCKET": str(path),
+    }
+    return CliRunner().invoke(program, [], env=env, prog_name="supernodectl").stdout
+
+
+def test_completion_knows_verbs_and_the_daemons_policies(run: Run, tmp_path: Path) -> None:
+    assert "plain,incidents" in complete(tmp_path / "s", "supernodectl inc")
+    assert "plain,upgrade" in complete(tmp_path / "s", "supernodectl db up")
+    assert "plain,thermal" in complete(tmp_path / "s", "supernodectl mode act --policy th")
+    assert complete(tmp_path / "absent", "supernodectl mode act --policy th").strip() == ""
+
+
+def test_every_verb_has_help_and_the_common_options(run: Run) -> None:
+    for name, verb in program.commands.items():
+        text = run(name, "--help").stdout
+        assert "--socket" in text, name
+        assert "--output" in text, name
+        assert isinstance(verb, click.Command)
+        assert verb.get_short_help_str(), name
+
+
+def test_nothing_slow_is_imported_at_the_start() -> None:
+    assert not {"aiohttp", "sqlalchemy", "pluggy", "asyncio"} & imported_by("import supernoded.ctl.main")
+
+
+def imported_by(statement: str) -> set[str]:
+    code = f"{statement}; import sys; print(*sys.modules)"
+    return set(subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True, timeout=60).stdout.split())

@@ -1,0 +1,142 @@
+from __future__ import annotations
+
+import asyncio
+import itertools
+from collections.abc import Callable
+
+import pytest
+
+from supernoded.errors import JournalError
+from supernoded.journal import entries
+from supernoded.model import Action, Mode, Outcome, Result, Sight, Step
+from tests.unit.casework import Device, Office, now
+from tests.unit.worlds import run
+
+
+def action(kind: str = "card.isolate", patience: float = 10.0, target: str = "n0/card3") -> Action:
+    step = Step(name="step", kind=kind, target=target, reason="because", patience=patience)
+    return Action(
+        id="i1/step", step=step, incident="i1", scope="node", epoch=0, issued=now(), deadline=now() + patience, policy="isolation"
+    )
+
+
+def perform(office: Callable[[], Office], kind: str = "card.isolate") -> tuple[Office, Outcome]:
+    async def main() -> tuple[Office, Outcome]:
+        made = office()
+        outcome = await made.performer.perform(action(kind))
+        assert await made.journal.commit(entries.open_intents()) == []
+        assert (await made.journal.commit(entries.outcomes_of("i1")))["step"] == outcome
+        return made, outcome
+
+    return run(main())
+
+
+def test_done_when_the_effect_is_seen() -> None:
+    office, outcome = perform(lambda: Office(device=Device(takes=2.0)))
+    assert outcome.result is Result.DONE
+    assert office.device.performed == {"i1/step": 1}
+    assert 2.0 <= outcome.at < 3.0
+
+
+def test_done_without_a_byte_when_the_effect_is_there_already() -> None:
+    office, outcome = perform(lambda: Office(device=Device(shows_at={"i1/step": 0.0})))
+    assert outcome.result is Result.DONE
+    assert office.device.performed == {}
+
+
+def test_unconfirmed_when_it_was_sent_and_the_effect_is_not_seen() -> None:
+    _, outcome = perform(lambda: Office(device=Device(deaf=True)))
+    assert outcome.result is Result.UNCONFIRMED
+    assert "nothing of it is there" in outcome.text
+    assert outcome.at == pytest.approx(10.0, abs=1.0)
+
+
+def test_an_order_is_sent_again_only_after_time_to_show() -> None:
+    sent: list[float] = []
+
+    class Deaf(Device):
+        async def apply(self, action: Action) -> None:
+            sent.append(now())
+
+    perform(lambda: Office(device=Deaf()))
+    assert len(sent) == 4
+    assert all(b - a >= 3.0 for a, b in itertools.pairwise(sent))
+
+
+def test_expired_when_nothing_was_sent() -> None:
+    office, outcome = perform(lambda: Office(device=Device(blind=True)))
+    assert outcome.result is Result.EXPIRED
+    assert office.device.performed == {}
+
+
+def test_refused_with_the_guards_sentence() -> None:
+    office, outcome = perform(lambda: Office(mode=Mode.OBSERVE))
+    assert outcome.result is Result.REFUSED
+    assert outcome.text.startswith("policy isolation is in mode observe")
+    assert office.device.performed == {}
+
+
+def test_refused_when_nobody_performs_the_kind() -> None:
+    _, outcome = perform(Office, kind="node.drain")
+    assert outcome.result is Result.REFUSED
+    assert outcome.text.startswith("no actuator performs node.drain on n0/card3")
+
+
+def test_a_plugin_that_raises_anything_is_a_device_that_cannot_be_seen() -> None:
+    class Broken(Device):
+        async def observe(self, action: Action) -> Sight:
+            raise ZeroDivisionError("oops")
+
+    _, outcome = perform(lambda: Office(device=Broken()))
+    assert outcome.result is Result.EXPIRED
+    assert "ZeroDivisionError: oops" in outcome.text
+
+
+def test_a_reopened_action_past_its_deadline_is_never_sent() -> None:
+    async def main() -> None:
+        office = Office()
+        await office.journal.intend(action(patience=5.0), now())
+        await asyncio.sleep(60)
+        (left,) = await office.journal.commit(entries.open_intents())
+        outcome = await office.performer.resume(left)
+        assert outcome.result is Result.UNCONFIRMED  # an earlier life may have sent it
+        assert office.device.performed == {}
+
+    run(main())
+
+
+def test_the_intent_is_durable_before_the_first_byte() -> None:
+    seen: list[list[str]] = []
+
+    async def main() -> None:
+        office = Office()
+
+        class Watching(Device):
+            async def apply(self, action: Action) -> None:
+                seen.append([a.id for a in await office.journal.commit(entries.open_intents())])
+                await super().apply(action)
+
+        watched = office.later(device=Watching())
+        await watched.performer.perform(action())
+
+    run(main())
+    assert seen == [["i1/step"]]
+
+
+def test_without_a_journal_only_what_protects_goes_on_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def main() -> None:
+        office = Office()
+
+        async def fail(*_: object) -> Action:
+            raise JournalError("the disk is full")
+
+        monkeypatch.setattr(office.journal, "intend", fail)
+        isolated = await office.performer.perform(action())
+        saved = await office.performer.perform(action("job.checkpoint"))
+        assert isolated.result is Result.REFUSED
+        assert "the disk is full" in isolated.text
+        assert saved.result is Result.DONE
+        assert "intent unrecorded: the disk is full" in saved.text
+        assert office.device.performed == {"i1/step": 1}
+
+    run(main())

@@ -1,0 +1,154 @@
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+from supernoded.journal import entries
+from supernoded.model import Level, Mode, Said, Step
+from supernoded.parts import Case, World
+from tests.unit.casework import Device, Office, Steps
+from tests.unit.worlds import run
+
+
+def work(scene: Callable[[Office], Awaitable[None]], office: Callable[[], Office] = Office) -> Office:
+    """Play a scene while the cases are worked."""
+
+    async def main() -> Office:
+        made = office()
+        tasks = [asyncio.ensure_future(made.cases.run()), asyncio.ensure_future(made.journal.run())]
+        await asyncio.sleep(0)
+        await scene(made)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        return made
+
+    return run(main())
+
+
+def test_steps_are_performed_in_order_and_the_incident_closes_when_its_cause_is_clear() -> None:
+    async def scene(office: Office) -> None:
+        office.say(Level.RAISED)
+        await asyncio.sleep(5)
+        assert office.results() == [("notify", "done"), ("card.isolate", "done")]
+        assert office.ledger.open != []  # no steps left is not the end of the trouble
+        office.say(Level.CLEAR)
+        await asyncio.sleep(59)
+        assert office.ledger.open != []
+        await asyncio.sleep(2)
+        assert office.ledger.open == []
+        assert await office.journal.commit(entries.open_incidents()) == []
+
+    office = work(scene)
+    assert set(office.device.performed.values()) == {1}
+
+
+def test_a_step_after_the_trouble_is_over_comes_before_the_close() -> None:
+    async def scene(office: Office) -> None:
+        office.say(Level.RAISED)
+        await asyncio.sleep(2)
+        office.say(Level.CLEAR)
+        await asyncio.sleep(2)
+        assert office.results() == [("notify", "done"), ("job.checkpoint", "done")]
+
+    work(scene, lambda: Office(remedy=Steps(("notify",), afterwards="job.checkpoint")))
+
+
+def test_observe_rehearses_once_and_writes_to_no_device() -> None:
+    async def scene(office: Office) -> None:
+        office.say(Level.RAISED)
+        await asyncio.sleep(30)
+        assert office.results() == [("notify", "would"), ("card.isolate", "would")]
+        assert office.device.performed == {}
+        office.modes.say(Said(policy="isolation", mode=Mode.ACT, by="alice", at=0.0))
+        await asyncio.sleep(5)
+        assert office.results()[2:] == [("notify", "done"), ("card.isolate", "done")]
+
+    work(scene, lambda: Office(mode=Mode.OBSERVE))
+
+
+def test_advise_notifies_of_what_would_be_done_and_does_nothing_else() -> None:
+    async def scene(office: Office) -> None:
+        office.say(Level.RAISED)
+        await asyncio.sleep(30)
+        assert [a.step.kind for a, outcome in office.witness.actions if outcome is not None] == ["notify"]
+        (notice,) = [a for a, outcome in office.witness.actions if outcome is not None]
+        assert "card.isolate on n0/card3 (because)" in notice.step.reason
+
+    office = work(scene, lambda: Office(mode=Mode.ADVISE))
+    assert len(office.device.performed) == 1
+
+
+def test_a_remedy_that_asks_for_a_step_again_is_named_and_does_not_loop() -> None:
+    class Stubborn(Steps):
+        def next(self, case: Case, world: World, at: float) -> Step | None:
+            return self._step("notify", case)
+
+    async def scene(office: Office) -> None:
+        office.say(Level.RAISED)
+        await asyncio.sleep(10)
+        assert office.results() == [("notify", "done")]
+        assert "asks again for step 'notify'" in office.health.troubles()[0].text
+
+    work(scene, lambda: Office(remedy=Stubborn()))
+
+
+def test_a_remedy_that_raises_costs_its_own_incident_only() -> None:
+    class Broken(Steps):
+        def next(self, case: Case, world: World, at: float) -> Step | None:
+            raise ZeroDivisionError("oops")
+
+    async def scene(office: Office) -> None:
+        office.say(Level.RAISED)
+        await asyncio.sleep(10)
+        assert office.health.troubles()[0].text == "cannot say the next step: ZeroDivisionError: oops"
+        assert office.ledger.open != []
+
+    work(scene, lambda: Office(remedy=Broken()))
+
+
+def test_a_later_life_goes_on_where_the_earlier_one_was_killed() -> None:
+    device = Device(takes=4.0)
+
+    async def first(office: Office) -> None:
+        office.say(Level.RAISED)
+        await asyncio.sleep(2)  # the first order is out, its effect not yet seen
+
+    async def main() -> None:
+        office = Office(device=device)
+        tasks = [asyncio.ensure_future(office.cases.run()), asyncio.ensure_future(office.journal.run())]
+        await first(office)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        left = await office.journal.commit(entries.open_incidents())
+        assert len(left) == 1
+        again = office.later()
+        again.ledger.restore(left)
+        task = asyncio.ensure_future(again.cases.run())
+        await asyncio.sleep(20)
+        task.cancel()
+        assert again.results() == [("notify", "done"), ("card.isolate", "done")]
+        assert list(device.performed.values()) == [1, 1]
+
+    run(main())
+
+
+def test_the_same_trouble_in_a_later_life_is_the_same_incident_even_if_it_could_not_be_restored() -> None:
+    async def main() -> None:
+        office = Office()
+        task = asyncio.ensure_future(office.cases.run())
+        await asyncio.sleep(0)
+        office.say(Level.RAISED)
+        await asyncio.sleep(5)
+        task.cancel()
+        again = office.later()  # its ledger knows nothing
+        task = asyncio.ensure_future(again.cases.run())
+        await asyncio.sleep(1)
+        again.say(Level.RAISED)
+        await asyncio.sleep(5)
+        task.cancel()
+        assert [i.id for i in again.ledger.open] == [i.id for i in office.ledger.open]
+        assert list(office.device.performed.values()) == [1, 1]
+
+    run(main())

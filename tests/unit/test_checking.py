@@ -1,0 +1,113 @@
+"""Ten kinds of bad settings and more, each told with key, value and remedy."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from supernoded.checking import find_problems
+from supernoded.tables import Problem
+
+PLUGINS = ("fabric", "host", "link_ber")
+POLICIES = ("link_ber", "ring")
+PEM = "-----BEGIN CERTIFICATE-----\nMA==\n-----END CERTIFICATE-----\n"
+
+
+def _check(tmp_path: Path, text: str) -> list[Problem]:
+    file = tmp_path / "supernoded.toml"
+    file.write_text(text)
+    surroundings = {"STATE_DIRECTORY": str(tmp_path / "state"), "RUNTIME_DIRECTORY": str(tmp_path / "run")}
+    return find_problems(file, surroundings, plugins=PLUGINS, policies=POLICIES)
+
+
+@pytest.fixture
+def tls(tmp_path: Path) -> str:
+    """A broker with everything that TLS wants, in good order."""
+    for name in ("ca", "certificate", "key", "password"):
+        (tmp_path / name).write_text(PEM)
+        (tmp_path / name).chmod(0o600)
+    files = 'ca_file = "ca"\ncertificate_file = "certificate"\nkey_file = "key"\npassword_file = "password"\n'
+    return f'node = "n0"\n[mqtt]\nhost = "broker"\nusername = "n0"\n{files}'
+
+
+def test_good_settings_have_no_problem(tmp_path: Path, tls: str) -> None:
+    assert _check(tmp_path, tls + '[plugins.host]\n[policies.ring]\nmode = "act"\n') == []
+    assert not (tmp_path / "state").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "key", "value", "remedy"),
+    [
+        ("mode = ", "", "", "correct that line"),  # no TOML
+        ("[mqtt]\nprot = 1883", "mqtt.prot", "1883", "did you mean port?"),  # unknown key
+        ('[mqtt]\nport = "1883"', "mqtt.port", '"1883"', "default 0"),  # wrong type
+        ("[journal]\nreadings_days = 0", "journal.readings_days", "0", "default 7"),  # impossible value
+        ('mode = "on"', "mode", '"on"', 'default "observe"'),  # unknown word
+        ('topology = "site.toml"', "topology", '"site.toml"', "create it"),  # missing file
+        ('[[nodes]]\nname = "n0"\ncards = 1\nloop = "c"', "nodes[0].loop", '"c"', "[[loops]]"),  # dangling reference
+        ('[roles]\nspares = "n9"', "roles.spares", '"n9"', "one of them"),  # unknown node
+        ('[mqtt]\nhost = "b"\nkey_file = "/k"', "mqtt.key_file", '"/k"', "set certificate_file"),  # half a pair
+        ('[mqtt]\nhost = "b"\nusername = "u"\npassword_file = "none"', "mqtt.password_file", "none", "make it readable"),  # secret
+        ('runtime = "/' + "r" * 110 + '"', "runtime", "/rrr", "shorter"),  # socket path
+        ('[journal]\ndatabase = "db"', "journal.database", '"db"', "postgresql://"),  # no URL
+        ("[limits.network]\necn_threshold_bytes = 120000", "limits.network.ecn_threshold_bytes", "120000", "lower it"),  # relation
+        ('[policies.link_bre]\nmode = "act"', "policies.link_bre", "", "did you mean link_ber?"),  # unknown policy
+        ("[plugins.hosts]\nx = 1", "plugins.hosts", "", "did you mean host?"),  # unknown plugin
+        ('plugins_off = ["nvidia"]', "plugins_off[0]", "nvidia", "there are fabric, host, link_ber"),
+        ('state = "supernoded.toml/state"', "state", "supernoded.toml/state", "another folder"),  # not a folder
+    ],
+)
+def test_bad_settings_are_told_with_key_value_and_remedy(tmp_path: Path, text: str, key: str, value: str, remedy: str) -> None:
+    problem = next(iter(_check(tmp_path, text if "[[nodes]]" in text else f'node = "n0"\n{text}' if "=" in text else text)))
+
+    assert problem.key == key
+    assert value in problem.value
+    assert remedy in problem.remedy
+    assert str(problem).startswith(str(tmp_path / "supernoded.toml"))
+
+
+def test_a_folder_of_somebody_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    access = os.access
+    monkeypatch.setattr("os.access", lambda path, mode: access(path, mode) and (mode == os.F_OK or path != tmp_path))
+
+    problems = _check(tmp_path, 'node = "n0"')
+
+    assert [problem.key for problem in problems] == ["state", "runtime"]
+    assert f"cannot be made, {tmp_path} is not ours to write" in problems[0].fault
+    assert "daemon's user" in problems[0].remedy
+
+
+def test_a_secret_that_everybody_can_read(tmp_path: Path, tls: str) -> None:
+    (tmp_path / "key").chmod(0o644)
+
+    problem = _check(tmp_path, tls)[0]
+
+    assert (problem.key, problem.value, problem.line) == ("mqtt.key_file", f'"{tmp_path / "key"}"', 7)
+    assert "0644" in problem.fault
+    assert problem.remedy == f"chmod 0600 {tmp_path / 'key'}"
+
+
+def test_a_certificate_that_is_none(tmp_path: Path, tls: str) -> None:
+    (tmp_path / "ca").write_text("hello")
+
+    problem = _check(tmp_path, tls)[0]
+
+    assert (problem.key, problem.fault) == ("mqtt.ca_file", "holds no PEM block")
+
+
+def test_problems_of_all_kinds_are_told_together(tmp_path: Path, tls: str) -> None:
+    (tmp_path / "ca").write_text("hello")
+    (tmp_path / "password").chmod(0o666)
+
+    keys = [problem.key for problem in _check(tmp_path, tls + "[policies.x]\n[plugins.y]\n")]
+
+    assert keys == ["mqtt.ca_file", "mqtt.password_file", "policies.x", "plugins.y"]
+
+
+def test_names_are_not_judged_when_nobody_knows_them(tmp_path: Path) -> None:
+    file = tmp_path / "supernoded.toml"
+    file.write_text(f'node = "n0"\nstate = "{tmp_path}"\nruntime = "{tmp_path}"\n[policies.x]\n[plugins.y]\n')
+
+    assert find_problems(file, {}) == []

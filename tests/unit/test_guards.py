@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+import pytest
+
+from supernoded.guards import Tally, guard_deadline, guard_holds, guard_lease, guard_mode
+from supernoded.model import Action, Hold, Mode, Step
+
+
+def action(kind: str = "card.isolate", target: str = "n0/card3", ident: str = "i1/step", issued: float = 100.0) -> Action:
+    step = Step(name="step", kind=kind, target=target, reason="because")
+    return Action(
+        id=ident, step=step, incident="i1", scope="node", epoch=0, issued=issued, deadline=issued + 10, policy="supernoded_isolation"
+    )
+
+
+def test_deadline() -> None:
+    assert guard_deadline(action(), 105.0) is None
+    assert "2.0 s ago" in (guard_deadline(action(), 112.0) or "")
+
+
+def test_an_action_from_the_future_of_a_clock_that_was_set_back_is_refused() -> None:
+    assert "clock was set back" in (guard_deadline(action(issued=1000.0), 105.0) or "")
+
+
+@pytest.mark.parametrize(
+    ("mode", "kind", "passes"),
+    [
+        (Mode.OBSERVE, "notify", False),
+        (Mode.OBSERVE, "power.shed", False),
+        (Mode.ADVISE, "notify", True),
+        (Mode.ADVISE, "job.checkpoint", False),
+        (Mode.ACT, "card.isolate", True),
+    ],
+)
+def test_mode(mode: Mode, kind: str, passes: bool) -> None:
+    refusal = guard_mode(lambda _: mode)(action(kind), 105.0)
+    assert (refusal is None) is passes
+    if refusal:
+        assert "supernodectl mode act --policy" in refusal
+
+
+def test_lease() -> None:
+    assert guard_lease(lambda _: None)(action(), 0) is None
+    assert guard_lease(lambda scope: f"{scope} is gone")(action(), 0) == "node is gone"
+
+
+def hold(subject: str, owner: str = "alice", expires: float | None = None) -> Hold:
+    return Hold(id="h", subject=subject, serial="", reason="cable work", owner=owner, placed=1.0, expires=expires)
+
+
+def test_what_somebody_else_holds_is_left_alone() -> None:
+    refusal = guard_holds(lambda: [hold("n0/card3")])(action(), 105.0)
+    assert refusal == "n0/card3 is held by alice: cable work"
+    assert guard_holds(lambda: [hold("n0")])(action(), 105.0) is not None
+    assert guard_holds(lambda: [hold("n0/card30")])(action(), 105.0) is None
+
+
+def test_an_expired_hold_our_own_hold_and_protection_pass() -> None:
+    assert guard_holds(lambda: [hold("n0", expires=104.0)])(action(), 105.0) is None
+    assert guard_holds(lambda: [hold("n0", owner="supernoded_isolation")])(action(), 105.0) is None
+    assert guard_holds(lambda: [hold("n0")])(action("power.cap"), 105.0) is None
+
+
+def test_attempts_on_one_subject_are_bounded_and_a_resend_is_no_attempt() -> None:
+    tally = Tally(per_minute=100, attempts=2)
+    for ident in ("a", "a", "b"):
+        assert tally.guard(action(ident=ident), 100.0) is None
+        tally.count(action(ident=ident), 100.0)
+    refusal = tally.guard(action(ident="c"), 101.0)
+    assert refusal is not None
+    assert "tried 2 times on n0/card3" in refusal
+    assert tally.guard(action(ident="c", target="n0/card4"), 101.0) is None
+    assert tally.guard(action(ident="c"), 100.0 + 3601) is None
+
+
+def test_the_rate_is_bounded_but_not_for_what_protects() -> None:
+    tally = Tally(per_minute=2, attempts=100)
+    for ident in ("a", "b"):
+        tally.count(action(ident=ident, target=f"n0/{ident}"), 100.0)
+    assert "2 actions were sent in the last minute" in (tally.guard(action(ident="c"), 130.0) or "")
+    assert tally.guard(action("power.shed", ident="c"), 130.0) is None
+    assert tally.guard(action(ident="c"), 161.0) is None

@@ -1,0 +1,57 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from supernoded.errors import PluginError
+from supernoded.history import History
+from supernoded.model import State
+from tests.unit.worlds import history, reading
+
+WATCH = {"host.load": 60.0}
+
+
+def test_the_newest_reading_goes_stale_by_age() -> None:
+    store = history()
+    store.add([reading(1.0, at=10.0)], fresh_for=5.0)
+    assert store.view(15.0, WATCH).good("host.load", "n0") is not None
+    stale = store.view(15.1, WATCH).newest("host.load", "n0")
+    assert stale is not None
+    assert stale.state is State.STALE
+    assert stale.note == "last read 5.1 s ago, fresh for 5.0 s"
+    assert store.view(15.1, WATCH).number("host.load", "n0") is None
+
+
+def test_unknown_is_no_number() -> None:
+    store = history()
+    store.add([reading(None, at=10.0)], fresh_for=5.0)
+    assert store.view(10.0, WATCH).number("host.load", "n0") is None
+    newest = store.view(100.0, WATCH).newest("host.load", "n0")
+    assert newest is not None
+    assert newest.state is State.UNKNOWN
+
+
+def test_an_unwatched_quantity_is_refused() -> None:
+    with pytest.raises(PluginError, match="not watched"):
+        history().view(0.0, WATCH).newest("card.power", "n0")
+
+
+def test_the_window_is_what_is_watched() -> None:
+    store = History({"host.load": 600.0})
+    store.add([reading(float(at), at=float(at)) for at in range(0, 100, 10)], fresh_for=5.0)
+    assert [r.at for r in store.view(90.0, {"host.load": 30.0}).window("host.load", "n0")] == [60.0, 70.0, 80.0, 90.0]
+    assert store.view(90.0, WATCH).window("host.load", "n1") == ()
+
+
+@given(st.lists(st.tuples(st.sampled_from("abc"), st.floats(0.0, 50.0)), max_size=200), st.integers(3, 20))
+def test_memory_is_bounded_and_the_newest_is_never_lost(steps: list[tuple[str, float]], most: int) -> None:
+    store = History({"host.load": 100.0}, most)
+    at, last = 0.0, {}
+    for subject, wait in steps:
+        at += wait
+        store.add([reading(1.0, at=at, subject=subject)], fresh_for=5.0)
+        last[subject] = at
+    assert {r.subject: r.at for r in store.newest(at)} == last
+    kept = sum(len(store.view(at, {"host.load": 1e9}).window("host.load", s)) for s in last)
+    assert kept <= max(most, 2 * len(last)) + 1

@@ -1,0 +1,145 @@
+from __future__ import annotations
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from supernoded.incidents import SITE, Edge, Ledger, Merged, Opened, Widened
+from supernoded.model import Level, Severity, Verdict
+
+CABLE = "cable/n0/card0/port0--n0/card1/port1"
+SHARED = {
+    "n0/card0/port0": (CABLE, "n0/card0", "n0"),
+    "n0/card1/port1": (CABLE, "n0/card1", "n0"),
+    "n0/card2/port0": ("n0/card2", "n0"),
+    "ups/A": (),
+    "ups/B": (),
+    "ups/C": (),
+}
+
+
+def verdict(subject: str, level: Level, at: float, kind: str = "link.ber", severity: Severity = Severity.WARNING) -> Verdict:
+    return Verdict(kind=kind, subject=subject, level=level, text=f"{subject} at {at}", at=at, severity=severity)
+
+
+@pytest.fixture
+def ledger() -> Ledger:
+    return Ledger("node", lambda subject: SHARED.get(subject, ()), clear_after=60.0, common_window=30.0, common_count=3)
+
+
+def test_clear_and_unsure_open_nothing(ledger: Ledger) -> None:
+    assert ledger.take(verdict("n0/card0/port0", Level.CLEAR, 1)) == []
+    assert ledger.take(verdict("n0/card0/port0", Level.UNSURE, 2)) == []
+    assert ledger.open == []
+
+
+def test_raised_opens_once_and_clears_after_a_while(ledger: Ledger) -> None:
+    opened, edge = ledger.take(verdict("n0/card0/port0", Level.RAISED, 1))
+    assert isinstance(opened, Opened)
+    assert isinstance(edge, Edge)
+    assert edge.event.incident == opened.incident.id
+    assert ledger.take(verdict("n0/card0/port0", Level.RAISED, 2)) == []
+    (back,) = ledger.take(verdict("n0/card0/port0", Level.CLEAR, 10))
+    assert isinstance(back, Edge)
+    assert not back.event.raised
+    assert not ledger.is_over(opened.incident, 69.9)
+    assert ledger.is_over(opened.incident, 70.0)
+    assert ledger.close(opened.incident, 70.0).closed == 70.0
+    assert ledger.open == []
+
+
+def test_trouble_that_comes_back_within_the_time_is_one_incident(ledger: Ledger) -> None:
+    opened, _ = ledger.take(verdict("n0/card0/port0", Level.RAISED, 1))
+    ledger.take(verdict("n0/card0/port0", Level.CLEAR, 10))
+    (edge,) = ledger.take(verdict("n0/card0/port0", Level.RAISED, 40))
+    assert isinstance(opened, Opened)
+    assert isinstance(edge, Edge)
+    assert edge.event.incident == opened.incident.id
+    assert not ledger.is_over(opened.incident, 1000)
+
+
+def test_unsure_neither_raises_nor_clears(ledger: Ledger) -> None:
+    opened, _ = ledger.take(verdict("n0/card0/port0", Level.RAISED, 1))
+    assert isinstance(opened, Opened)
+    assert ledger.take(verdict("n0/card0/port0", Level.UNSURE, 100)) == []
+    assert ledger.is_raised(opened.incident)
+    assert ledger.unsure(opened.incident) == "n0/card0/port0 at 100"
+
+
+def test_two_ends_of_a_cable_are_one_incident_of_the_cable(ledger: Ledger) -> None:
+    first = ledger.take(verdict("n0/card0/port0", Level.RAISED, 1))
+    changes = ledger.take(verdict("n0/card1/port1", Level.RAISED, 5, severity=Severity.CRITICAL))
+    own, shared, merged, edge = changes
+    assert isinstance(shared, Opened)
+    assert shared.incident.subject == CABLE
+    assert shared.incident.severity is Severity.CRITICAL
+    assert shared.incident.members == ("n0/card0/port0", "n0/card1/port1")
+    assert isinstance(merged, Merged)
+    assert isinstance(first[0], Opened)
+    assert isinstance(own, Opened)
+    assert {i.id for i in merged.incidents} == {first[0].incident.id, own.incident.id}
+    assert isinstance(edge, Edge)
+    assert edge.event.incident == shared.incident.id
+    assert ledger.open == [shared.incident]
+
+
+def test_a_third_subject_joins_the_shared_incident(ledger: Ledger) -> None:
+    ledger.take(verdict("n0/card0/port0", Level.RAISED, 1))
+    ledger.take(verdict("n0/card2/port0", Level.RAISED, 2))  # share the node only
+    widened, _ = ledger.take(verdict("n0/card1/port1", Level.RAISED, 20))
+    assert isinstance(widened, Widened)
+    assert widened.incident.subject == "n0"
+    assert len(widened.incident.members) == 3
+
+
+def test_the_same_fault_far_apart_in_time_stays_apart(ledger: Ledger) -> None:
+    ledger.take(verdict("n0/card0/port0", Level.RAISED, 1))
+    ledger.take(verdict("n0/card1/port1", Level.RAISED, 40))
+    assert [i.subject for i in ledger.open] == ["n0/card0/port0", "n0/card1/port1"]
+
+
+def test_three_within_a_minute_that_share_nothing_are_one_of_the_site(ledger: Ledger) -> None:
+    ledger.take(verdict("ups/A", Level.RAISED, 1))
+    assert len(ledger.take(verdict("ups/B", Level.RAISED, 2))) == 2
+    ledger.take(verdict("ups/C", Level.RAISED, 3))
+    (only,) = ledger.open
+    assert only.subject == SITE
+    assert only.members == ("ups/A", "ups/B", "ups/C")
+
+
+def test_a_shared_incident_is_over_when_all_members_are_clear(ledger: Ledger) -> None:
+    ledger.take(verdict("n0/card0/port0", Level.RAISED, 1))
+    ledger.take(verdict("n0/card1/port1", Level.RAISED, 5))
+    (shared,) = ledger.open
+    ledger.take(verdict("n0/card0/port0", Level.CLEAR, 10))
+    assert not ledger.is_over(shared, 500)
+    ledger.take(verdict("n0/card1/port1", Level.CLEAR, 20))
+    assert ledger.is_over(shared, 80)
+
+
+def test_an_incident_of_an_earlier_life_is_not_opened_twice(ledger: Ledger) -> None:
+    opened, _ = ledger.take(verdict("n0/card0/port0", Level.RAISED, 1))
+    assert isinstance(opened, Opened)
+    again = Ledger("node", lambda _: ())
+    again.restore([opened.incident])
+    assert again.take(verdict("n0/card0/port0", Level.RAISED, 50)) == []
+    assert again.is_raised(opened.incident)
+
+
+@given(st.lists(st.tuples(st.sampled_from(sorted(SHARED)), st.sampled_from(list(Level)), st.floats(0.1, 40.0)), max_size=60))
+def test_every_raised_subject_is_in_exactly_one_open_incident(steps: list[tuple[str, Level, float]]) -> None:
+    ledger = Ledger("node", lambda subject: SHARED.get(subject, ()))
+    levels: dict[str, Level] = {}
+    at = 0.0
+    for subject, level, wait in steps:
+        at += wait
+        ledger.take(verdict(subject, level, at))
+        if level is not Level.UNSURE:
+            levels[subject] = level
+    homes = [subject for incident in ledger.open for subject in (incident.members or (incident.subject,))]
+    assert len(homes) == len(set(homes))
+    for subject, level in levels.items():
+        if level is Level.RAISED:
+            assert subject in homes
+    assert all(msgspec.json.decode(msgspec.json.encode(i), type=type(i)) == i for i in ledger.open)

@@ -1,0 +1,21 @@
+from __future__ import annotations
+
+from supernoded.recording import Sieve
+from tests.unit.worlds import reading
+
+
+def test_on_change_and_at_most_once_a_minute() -> None:
+    sieve = Sieve()
+    kept = [r.at for at in range(0, 300, 5) for r in sieve.sift([reading(float(at), at=float(at))])]
+    assert kept == [0.0, 60.0, 120.0, 180.0, 240.0]
+
+
+def test_what_does_not_change_is_written_once() -> None:
+    sieve = Sieve()
+    assert len([r for at in range(0, 600, 5) for r in sieve.sift([reading(1.0, at=float(at))])]) == 1
+
+
+def test_a_change_of_state_is_written_at_once() -> None:
+    sieve = Sieve()
+    states = [sieve.sift([reading(v, at=at)]) for at, v in ((0.0, 1.0), (1.0, None), (2.0, None), (3.0, 1.0))]
+    assert [len(rows) for rows in states] == [1, 1, 0, 1]

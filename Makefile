@@ -4,12 +4,12 @@ PYTHON ?= python3
 PYTEST_ARGS ?= -n auto
 BIN := .venv/bin
 READY := .venv/.ready
-CODE := supernoded sim_hardware plugins migrations benchmarks tests $(wildcard *.py)
+CODE := supernoded sim_hardware plugins migrations benchmarks demo tests
 
 .PHONY: demo test check
 
 demo: $(READY)  ## the daemon on this machine's own sensors, with injected link errors
-	$(BIN)/python demo.py </dev/null
+	$(BIN)/python -m demo </dev/null
 
 test: $(READY)  ## everything that must hold, in at most 15 minutes on 2 cores
 	.ci/packages test

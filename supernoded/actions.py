@@ -29,13 +29,17 @@ class Performer:
 
     async def perform(self, action: Action) -> Outcome:
         """From intent to outcome. Raises FencedError when the role has gone to another: then its new holder goes on."""
-        try:
-            stored = await self._journal.intend(action, self._clock.now())
-        except FencedError:
-            raise
-        except JournalError as error:
-            return await self._perform_unrecorded(action, str(error))
-        return await self._conclude(stored, await self._settle(stored, reopened=stored.issued < action.issued))
+        while True:
+            try:
+                stored = await self._journal.intend(action, self._clock.now())
+            except FencedError:
+                raise
+            except JournalError as error:
+                if is_protective(action.step.kind) or self._clock.now() >= action.deadline:
+                    return await self._perform_unrecorded(action, str(error))
+                await self._clock.sleep(PAUSE)  # a journal that is only slow or locked is given the action's own time
+            else:
+                return await self._conclude(stored, await self._settle(stored, reopened=stored.issued < action.issued))
 
     async def resume(self, action: Action) -> Outcome:
         """Bring an action to its outcome that an earlier life has left open: its order may be out already."""

@@ -15,6 +15,7 @@ from supernoded.errors import FencedError, JournalError
 from supernoded.guards import NOTIFY
 from supernoded.incidents import Change, Edge, Ledger, Merged, Opened, Widened
 from supernoded.journal import entries
+from supernoded.journal.rows import Sentence
 from supernoded.journal.writer import Journal
 from supernoded.model import Action, Event, Incident, Mode, Outcome, Result, Step, Verdict, action_id
 from supernoded.modes import Modes
@@ -67,6 +68,7 @@ class Casework:
         self._b, self.ledger, self._on_opened = bureau, ledger, on_opened
         self._news = asyncio.Queue[Incident]()  # one entry per opened incident, and those are bounded by the subjects there are
         self._woken: dict[str, asyncio.Event] = {}
+        self._merged: dict[str, Sequence[Incident]] = {}  # by the incident that took them over, until its worker has written it down
 
     def take(self, verdict: Verdict) -> None:
         """What a rule says; what it changes is journalled, told, and worked."""
@@ -81,8 +83,8 @@ class Casework:
                 self._news.put_nowait(incident)
                 self._on_opened()
             case Merged(incidents, into):
+                self._merged[into.id] = incidents
                 for incident in incidents:
-                    b.journal.post(entries.merge_incident(incident.id, into.id, at, b.scope, b.epoch))
                     b.teller.incident(incident)
                     self._wake(incident.id)
             case Widened(incident):
@@ -123,7 +125,10 @@ class Casework:
         name = f"case {incident.id}"
 
         async def work() -> None:
-            await Worker(self._b, self.ledger, incident).run(left, woken)
+            worker = Worker(self._b, self.ledger, incident)
+            await worker.take_over(self._merged.get(incident.id, ()))
+            self._merged.pop(incident.id, None)
+            await worker.run(left, woken)
 
         async def live() -> None:
             await keep(name, work, self._b.clock, self._b.health, ends_on=(FencedError,))
@@ -169,6 +174,21 @@ class Worker:
             else:
                 await self._wait(woken)
 
+    async def take_over(self, merged: Sequence[Incident]) -> None:
+        """Durable before its own opening: a later life must not work these on their own beside it."""
+        for one in merged:
+            await self._write(entries.merge_incident(one.id, self._incident.id, self._b.clock.now(), self._b.scope, self._b.epoch))
+
+    async def _write(self, work: Sentence[T]) -> T | None:
+        """Durable on return; while the journal takes nothing it is posted, and the case goes on. Raises FencedError."""
+        try:
+            return await self._b.journal.commit(work)
+        except FencedError:
+            raise
+        except JournalError:
+            self._b.journal.post(work)
+            return None
+
     async def _take_up(self, left: Sequence[Action]) -> None:
         """Durable before its first step, or a later life would not know that it has begun; then what earlier lives did about it."""
         self._incident = await self._record_opening()
@@ -180,14 +200,7 @@ class Worker:
 
     async def _record_opening(self) -> Incident:
         """The incident under which the journal knows this trouble: an older open one wins, so that nothing is done twice."""
-        work = entries.open_incident(self._incident, self._b.epoch)
-        try:
-            stored = await self._b.journal.commit(work)
-        except FencedError:
-            raise
-        except JournalError:
-            self._b.journal.post(work)
-            return self._incident
+        stored = await self._write(entries.open_incident(self._incident, self._b.epoch)) or self._incident
         if stored.id != self._incident.id:
             self._ledger.adopt(self._incident, stored)
         return stored
@@ -253,10 +266,10 @@ class Worker:
             self._done[name] = await self._perform(step)
 
     async def _close(self) -> None:
+        """Durable before it is forgotten, or the same trouble, come again at once, would be taken for the old one, all done."""
         now = self._b.clock.now()
-        closed = self._ledger.close(self._incident, now)
-        self._b.journal.post(entries.close_incident(closed.id, now, self._b.scope, self._b.epoch))
-        self._b.teller.incident(closed)
+        await self._write(entries.close_incident(self._incident.id, now, self._b.scope, self._b.epoch))
+        self._b.teller.incident(self._ledger.close(self._incident, now))
 
     async def _wait(self, woken: asyncio.Event) -> None:
         """Until there is news of it, or a turn has passed: modes, holds and deadlines change by themselves."""

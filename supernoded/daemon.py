@@ -22,13 +22,14 @@ from supernoded.house import House, make_world
 from supernoded.model import NODE, Hold
 from supernoded.modes import Modes
 from supernoded.notify import Notifier
-from supernoded.ports import Ports
+from supernoded.ports import Ports, Uplink
 from supernoded.registry import Parts, collect
 from supernoded.reporting import Reporter
 from supernoded.settings import Settings
 from supernoded.supervisor import Health, keep
 from supernoded.wire import Node, Pen
 
+BROKER_START = 5.0  # seconds
 STATUS_EVERY = 5.0  # seconds between two status lines to the service manager
 
 
@@ -39,7 +40,7 @@ class Daemon:
     house: House
     ports: Ports
     log: logging.Logger
-    broker: Callable[[], Awaitable[None]] | None  # runs the embedded broker, where there is one
+    uplink: Uplink
     chores: Chores | None
 
 
@@ -99,7 +100,7 @@ def build(settings: Settings, ports: Ports, log: logging.Logger) -> Daemon:
         world=means.world,
         holds=holds,
     )
-    return Daemon(house, ports, log, uplink.serve, ports.chores(settings, journal))
+    return Daemon(house, ports, log, uplink, ports.chores(settings, journal))
 
 
 def list_guards(settings: Settings, seats: FixedSeats, modes: Modes, holds: list[Hold], tally: guards.Tally) -> list[guards.Guard]:
@@ -120,9 +121,9 @@ async def run(daemon: Daemon) -> None:
     house, ports, log = daemon.house, daemon.ports, daemon.log
     admin = house.settings.admin
     gate = Gate(Access(reading_group=admin.group, operator_group=admin.operators), ports.uid)
-    await house.take_up()
     try:
         async with serve_admin(FrontDesk(house), gate, ports.listen(house.settings), log.getChild("admin")):
+            await house.take_up()  # not before the folders are known to be ours
             await _run_parts(daemon)
     finally:
         if daemon.chores is not None:
@@ -136,16 +137,25 @@ async def _run_parts(daemon: Daemon) -> None:
         daemon.chores.start()
     works: list[tuple[str, Callable[[], Awaitable[None]]]] = [
         ("journal writer", house.journal.run),
-        ("MQTT session", house.session.run),
+        ("MQTT session", partial(_hold_session, house, daemon.uplink)),
         ("reporter", house.reporter.run),
         *((f"duty {duty.scope}", duty.run) for duty in house.duties),
-        *((("embedded broker", daemon.broker),) if daemon.broker is not None else ()),
+        *((("embedded broker", daemon.uplink.serve),) if daemon.uplink.serve is not None else ()),
         ("watch", partial(_watch, house, daemon.ports.notifier)),
     ]
     async with asyncio.TaskGroup() as group:
         for name, work in works:
             group.create_task(keep(name, work, house.clock, house.health), name=name)
         house.ready.set()
+
+
+async def _hold_session(house: House, uplink: Uplink) -> None:
+    """Our own broker is given time to listen before its absence is a trouble."""
+    if uplink.served is not None:
+        waiting = asyncio.ensure_future(uplink.served.wait())
+        await asyncio.wait({waiting}, timeout=BROKER_START)
+        waiting.cancel()
+    await house.session.run()
 
 
 async def _watch(house: House, notifier: Notifier) -> None:

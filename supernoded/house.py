@@ -57,7 +57,8 @@ class House:
             return
         self.holds[:] = holds
         for word in said:
-            self.modes.say(word)
+            if word.policy not in self.modes.said:  # somebody may have spoken since
+                self.modes.say(word)
 
     @property
     def policies(self) -> list[str]:

@@ -157,7 +157,7 @@ class Events(Answer, frozen=True, kw_only=True):
 
 
 class Deed(msgspec.Struct, frozen=True, kw_only=True):
-    """An action and what became of it. A rehearsed one was never sent anywhere and its outcome is assumed."""
+    """An action and what became of it. A rehearsed one was never sent anywhere and has no outcome."""
 
     action: Action
     outcome: Outcome | None = None  # None = under way

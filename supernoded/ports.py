@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import os
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 
-from supernoded.admin.listening import Listen, listen_unix
+from supernoded.admin.listening import Accept, Listen, listen_unix
+from supernoded.admin.occupying import occupy
 from supernoded.chores import Chores
 from supernoded.clock import Clock, SystemClock
 from supernoded.cluster.broker import HOST, EmbeddedBroker
@@ -35,6 +38,7 @@ class Uplink:
     name: str
     fabric: Fabric
     serve: Callable[[], Awaitable[None]] | None = None
+    served: asyncio.Event | None = None  # set while that one listens
 
 
 @dataclass(frozen=True)
@@ -65,11 +69,18 @@ def system_ports(environment: Mapping[str, str], log: logging.Logger) -> Ports:
         notifier=Notifier(environment, os.getpid(), log.getChild("notify")),
         wires=_open_wires,
         uplink=partial(_open_uplink, log=log.getChild("mqtt")),
-        journal=lambda settings: open_journal(settings.journal.file, clock),
-        listen=lambda settings: partial(listen_unix, settings.admin.socket, settings.admin.group, log.getChild("admin")),
+        journal=lambda settings: open_journal(settings.journal.file, clock, log=log.getChild("journal")),
+        listen=lambda settings: partial(_listen_alone, settings, log.getChild("admin")),
         chores=lambda settings, journal: Chores(journal, clock, _retention(settings), log.getChild("chores")),
         plugins=lambda settings: discover(settings.plugins_off),
     )
+
+
+@asynccontextmanager
+async def _listen_alone(settings: Settings, log: logging.Logger, accept: Accept) -> AsyncIterator[None]:
+    """The admin socket, as the only daemon that works on the state folder."""
+    async with occupy(settings.state, log), listen_unix(settings.admin.socket, settings.admin.group, log, accept):
+        yield
 
 
 def _open_wires(pen: Pen) -> WiresFor:
@@ -94,7 +105,9 @@ def _open_uplink(settings: Settings, log: logging.Logger) -> Uplink:
         keepalive=mqtt.keepalive_s,
         session_expiry=mqtt.session_expiry_s,
     )
-    return Uplink(f"{host}:{port}", fabric, broker.run if broker is not None else None)
+    if broker is None:
+        return Uplink(f"{host}:{port}", fabric)
+    return Uplink(f"{host}:{port}", fabric, broker.run, broker.listening)
 
 
 def _retention(settings: Settings) -> Limits:

@@ -42,14 +42,19 @@ async def run_process(load: Load, ports: Ports, log: logging.Logger) -> int:
     """The exit code: 0 after a stop that was asked for, 1 when a life failed. Raises SupernodedError when the first cannot be built."""
     signals = Signals()
     daemon = build(load(), ports, log)
+    former: Settings | None = None  # in force until the reload
     while True:
         log.info("node %s starts with %s", daemon.house.settings.node, _count_parts(daemon))
         life = asyncio.create_task(run(daemon), name="life")
         following = await _live(life, signals, load, ports, log)
-        if following is None:
+        if following is not None:
+            await _stop(life, log)
+            daemon, former = following, daemon.house.settings
+        elif former is not None and (refusal := _find_refusal(daemon, life)) is not None:
+            log.error("reload refused, the settings in force stay: %s", refusal)
+            daemon, former = build(former, ports, log), None
+        else:
             return await _end(life, ports, log)
-        await _stop(life, log)
-        daemon = following
 
 
 async def _live(life: asyncio.Task[None], signals: Signals, load: Load, ports: Ports, log: logging.Logger) -> Daemon | None:
@@ -67,6 +72,14 @@ async def _live(life: asyncio.Task[None], signals: Signals, load: Load, ports: P
             ports.notifier.ready(f"reload refused: {error}")
 
 
+def _find_refusal(daemon: Daemon, life: asyncio.Task[None]) -> SupernodedError | None:
+    """Why a life could not begin: some settings only show that they are wrong when they are used."""
+    if daemon.house.ready.is_set() or not life.done() or life.cancelled():
+        return None
+    error = life.exception()
+    return error if isinstance(error, SupernodedError) else None
+
+
 async def _end(life: asyncio.Task[None], ports: Ports, log: logging.Logger) -> int:
     ports.notifier.stopping("stopping")
     if not life.done():
@@ -75,7 +88,8 @@ async def _end(life: asyncio.Task[None], ports: Ports, log: logging.Logger) -> i
         return 0
     error = life.exception()
     if isinstance(error, SupernodedError):
-        raise error
+        log.error("%s", error)
+        return 1  # unlike bad settings, what is in the way may be gone at the next start
     log.error("the daemon ended by itself: %s", describe(error) if error is not None else "without an error", exc_info=error)
     return 1
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from importlib.metadata import EntryPoint, entry_points
@@ -120,26 +121,33 @@ def collect(found: Sequence[Found], tables: Mapping[str, Mapping[str, Any]], nod
 
 
 def formats(found: Sequence[Found]) -> dict[str, Format]:
-    """The replay formats of all plugins that load; two of one name raise PluginError."""
+    """The replay formats of all plugins that can be asked; two of one name raise PluginError."""
     merged: dict[str, Format] = {}
-    for one in found:
-        if one.trouble:
-            continue
-        theirs: Mapping[str, Format] = _Alone(one).call("formats", {})
+    for alone in _ask_each(found):
+        theirs: Mapping[str, Format] = alone.call("formats", {})
         for name, read in theirs.items():
             if name in merged:
-                raise PluginError(f"plugin {one.name}: another plugin already has the replay format {name!r}")
+                raise PluginError(f"plugin {alone.name}: another plugin already has the replay format {name!r}")
             merged[name] = read
     return merged
 
 
-def commands(found: Sequence[Found]) -> list[click.Command]:
-    """The supernodectl groups of all plugins that load."""
-    groups: list[click.Command] = []
+def commands(found: Sequence[Found]) -> dict[str, click.Command]:
+    """The supernodectl groups of all plugins that can be asked, by name; of two of one name the first stays."""
+    groups: dict[str, click.Command] = {}
+    for alone in _ask_each(found):
+        theirs: Sequence[click.Command] = alone.call("commands", ())
+        for command in theirs:
+            groups.setdefault(command.name or alone.name, command)
+    return groups
+
+
+def _ask_each(found: Sequence[Found]) -> Iterator[_Alone]:
+    """The plugins that can be asked without a node; the others are named by `supernodectl plugins`."""
     for one in found:
         if not one.trouble:
-            groups += _Alone(one).call("commands", groups[:0])
-    return groups
+            with suppress(PluginError, pluggy.PluginValidationError):
+                yield _Alone(one)
 
 
 class NoSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

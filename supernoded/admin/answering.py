@@ -191,16 +191,21 @@ class FrontDesk:
             raise AdminError(f"there is no policy {policy!r}; there are {', '.join(self._h.policies) or 'none'}")
 
     async def set_mode(self, policy: str, mode: Mode, caller: Caller) -> ModeChanged:
-        """See `Desk.set_mode`. The word counts at once, and is durable before the answer; leaving `act` waits for the hand-back."""
+        """See `Desk.set_mode`. A word that lets things be done is durable before it counts; one that stops them counts at once."""
         self._check_policy(policy)
-        h, before, by = self._h, self._h.modes.of(policy), await asyncio.get_running_loop().run_in_executor(None, _name_of, caller.uid)
-        if mode is Mode.ACT:  # a word that lets things be done must be durable first; one that stops them counts at once
-            await h.journal.commit(entries.set_mode(policy, mode, by, self._now()))
-            h.modes.say(Said(policy=policy, mode=mode, by=by, at=self._now()))
-            return ModeChanged(now=self._now(), policy=policy, before=before, after=mode)
-        h.modes.say(Said(policy=policy, mode=mode, by=by, at=self._now()))
-        text = await h.hand_back(policy)
-        await h.journal.commit(entries.set_mode(policy, mode, by, self._now()))
+        by = await asyncio.get_running_loop().run_in_executor(None, _name_of, caller.uid)
+        before, word = self._h.modes.of(policy), Said(policy=policy, mode=mode, by=by, at=self._now())
+        write, text = entries.set_mode(policy, mode, by, word.at), ""
+        if mode is Mode.ACT:
+            await self._h.journal.commit(write)
+            self._h.modes.say(word)
+        else:
+            self._h.modes.say(word)
+            text = await self._h.hand_back(policy)
+            try:
+                await self._h.journal.commit(write)
+            except JournalError as error:
+                text = f"{text}; in force, but a restart forgets it, since the journal takes no writes: {error}".removeprefix("; ")
         return ModeChanged(now=self._now(), policy=policy, before=before, after=mode, text=text)
 
     async def record(self, request: Request) -> None:

@@ -45,7 +45,7 @@ def _channel(leaf: str, type_: type[Payload], how: str) -> Node:
     return {
         "address": f"{ROOT}/{{cluster}}/node/{{node}}/{leaf}",
         "description": how,
-        "parameters": {"cluster": {"description": "mqtt.cluster"}, "node": {"description": "the node's name"}},
+        "parameters": {"cluster": {"description": "the cluster of the settings"}, "node": {"description": "the node's name"}},
         "messages": {name: {"contentType": "application/json", "payload": payload}},
     }
 

@@ -9,7 +9,7 @@ from typing import Protocol
 
 from supernoded.clock import Clock
 from supernoded.cluster.fabric import Message
-from supernoded.journal.outbox import Parcel as Letter
+from supernoded.journal.outbox import Letter
 
 __all__ = ["Letter", "Outbox", "Store"]
 

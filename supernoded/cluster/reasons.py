@@ -28,7 +28,7 @@ LINK_REMEDY = {
 # 3.4.2.1 (PUBACK): what is wrong with this one message; any other failure is the link's.
 MESSAGE_REMEDY = {
     0x87: "let the broker's access list allow this node to write the topic",
-    0x90: "the broker does not take this topic name: check mqtt.cluster and the node's name",
+    0x90: "the broker does not take this topic name: check cluster and the node's name",
     0x95: "the message is larger than the broker takes: raise its limit",
     0x99: "the broker checks the payload's format and does not know this one",
 }

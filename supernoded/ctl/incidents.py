@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from urllib.parse import quote
 
 import click
@@ -10,9 +11,11 @@ import click
 from supernoded.ctl.options import Invocation, common
 from supernoded.ctl.printing import Sheet, Table, show
 from supernoded.ctl.readings import LIMIT
-from supernoded.ctl.wording import NONE, say_left_off, say_result, say_when
-from supernoded.messages import ActionFilter, Actions, Deed, EventFilter, Events, Holds, IncidentFilter, Incidents, Story
-from supernoded.model import Event, Incident
+from supernoded.ctl.wording import NONE, say_left_off, say_none, say_result, say_time, say_when
+from supernoded.messages import ActionFilter, Actions, Deed, EventFilter, Events, Holds, IncidentFilter, Incidents, Status, Story
+from supernoded.model import Incident
+
+ACTION_COLUMNS = ("ISSUED", "RESULT", "ACTION", "TARGET", "POLICY", "ID", "OUTCOME", "WHY")
 
 limit_option = click.option("--limit", type=LIMIT, default=200, show_default=True)
 
@@ -25,13 +28,15 @@ limit_option = click.option("--limit", type=LIMIT, default=200, show_default=Tru
 @common
 @click.pass_obj
 def incidents(invocation: Invocation, incident: str, closed_too: bool, subject: str, limit: int) -> None:
-    """Show open incidents, or the whole story of the one with this ID."""
+    """Show open incidents, or the story of the one with this ID."""
     client = invocation.open_client()
     if incident:
-        show(invocation, client.get(f"incidents/{quote(incident, safe='')}", Story), render_story)
+        told = client.get(f"incidents/{quote(incident, safe='')}", Story)
+        journal = "" if invocation.as_json else client.get("status", Status).answer.journal.place
+        show(invocation, told, partial(render_story, journal=journal))
     else:
         wanted = IncidentFilter(all=closed_too, subject=subject, limit=limit)
-        show(invocation, client.get("incidents", Incidents, wanted), render_incidents)
+        show(invocation, client.get("incidents", Incidents, wanted), partial(render_incidents, wanted=wanted))
 
 
 @click.command()
@@ -43,7 +48,7 @@ def incidents(invocation: Invocation, incident: str, closed_too: bool, subject: 
 def events(invocation: Invocation, subject: str, incident: str, limit: int) -> None:
     """Show what was raised and cleared, newest first."""
     wanted = EventFilter(subject=subject, incident=incident, limit=limit)
-    show(invocation, invocation.open_client().get("events", Events, wanted), render_events)
+    show(invocation, invocation.open_client().get("events", Events, wanted), partial(render_events, wanted=wanted))
 
 
 @click.command()
@@ -56,7 +61,7 @@ def events(invocation: Invocation, subject: str, incident: str, limit: int) -> N
 def actions(invocation: Invocation, target: str, incident: str, policy: str, limit: int) -> None:
     """Show what was done, or rehearsed, newest first."""
     wanted = ActionFilter(target=target, incident=incident, policy=policy, limit=limit)
-    show(invocation, invocation.open_client().get("actions", Actions, wanted), render_actions)
+    show(invocation, invocation.open_client().get("actions", Actions, wanted), partial(render_actions, wanted=wanted))
 
 
 @click.command()
@@ -67,20 +72,23 @@ def holds(invocation: Invocation) -> None:
     show(invocation, invocation.open_client().get("holds", Holds), render_holds)
 
 
-def render_incidents(told: Incidents) -> Sheet:
-    """Lay out incidents."""
-    rows = [_to_incident_row(incident, told.now) for incident in told.incidents]
-    empty = "No incident. (Open ones only; --all shows closed ones too.)"
-    return [Table(("ID", "SEVERITY", "SUBJECT", "KIND", "OPENED", "CLOSED", "WHAT"), rows, empty), *say_left_off(told.left_off)]
+def render_incidents(told: Incidents, wanted: IncidentFilter) -> Sheet:
+    """Lay out incidents; that all are open needs no column."""
+    closed = any(one.closed is not None or one.merged_into for one in told.incidents)
+    columns = ("ID", "SEVERITY", "SUBJECT", "KIND", "OPENED", *(["CLOSED"] if closed else []), "WHAT")
+    rows = [_to_incident_row(one, told.now, closed=closed) for one in told.incidents]
+    empty = say_none("incidents" if wanted.all else "open incidents", subject=wanted.subject)
+    hint = "" if wanted.all else " `supernodectl incidents --all` shows closed ones too."
+    return [Table(columns, rows, f"{empty}{hint}", below=1), *say_left_off(told.left_off)]
 
 
-def _to_incident_row(one: Incident, now: float) -> tuple[str, ...]:
-    closed = f"merged into {one.merged_into}" if one.merged_into else say_when(one.closed, now)
-    return one.id, one.severity.value, one.subject, one.kind, say_when(one.opened, now), closed, one.text
+def _to_incident_row(one: Incident, now: float, *, closed: bool) -> tuple[str, ...]:
+    end = f"merged into {one.merged_into}" if one.merged_into else say_time(one.closed, now)
+    return one.id, one.severity.value, one.subject, one.kind, say_time(one.opened, now), *([end] if closed else []), one.text
 
 
-def render_story(told: Story) -> Sheet:
-    """Lay out one incident whole."""
+def render_story(told: Story, journal: str) -> Sheet:
+    """Lay out one incident whole, and where in the `journal` each of its rows is."""
     one = told.incident
     facts = [
         ("incident", one.id),
@@ -94,46 +102,55 @@ def render_story(told: Story) -> Sheet:
         *([("members", ", ".join(one.members))] if one.members else []),
         *([("merged", f"into {one.merged_into}")] if one.merged_into else []),
         *(("took over", f"{other.id} ({other.subject}): {other.text}") for other in told.merged),
+        ("journal", journal),
+        ("stored as", f"incidents/{one.id}"),
     ]
-    return [Table((), facts), "", _to_event_table(told.events, told.now), "", _to_action_table(told.actions, told.now)]
+    return [Table((), facts), "", _to_story_events(told), "", _to_story_actions(told)]
 
 
-def render_events(told: Events) -> Sheet:
-    """Lay out events."""
-    return [_to_event_table(told.events, told.now), *say_left_off(told.left_off)]
-
-
-def _to_event_table(events: Iterable[Event], now: float) -> Table:
+def _to_story_events(told: Story) -> Table:
     rows = [
-        (say_when(e.at, now), "raised" if e.raised else "cleared", e.severity.value, e.subject, e.kind, e.incident or NONE, e.text)
-        for e in events
+        (say_time(e.at, told.now), "raised" if e.raised else "cleared", e.severity.value, e.subject, f"events/{e.id}", e.text)
+        for e in told.events
     ]
-    return Table(("AT", "EVENT", "SEVERITY", "SUBJECT", "KIND", "INCIDENT", "WHAT"), rows, "No events.")
+    return Table(("AT", "EVENT", "SEVERITY", "SUBJECT", "STORED AS", "WHAT"), rows, "No events yet.", below=2)
 
 
-def render_actions(told: Actions) -> Sheet:
+def _to_story_actions(told: Story) -> Table:
+    stored = [f"{'rehearsals' if deed.rehearsed else 'actions'}/{deed.action.id}" for deed in told.actions]
+    rows = [(*row[:5], place, *row[6:]) for row, place in zip(to_action_rows(told.actions, told.now), stored, strict=True)]
+    return Table((*ACTION_COLUMNS[:5], "STORED AS", *ACTION_COLUMNS[6:]), rows, "No actions: nothing was done or rehearsed.", below=3)
+
+
+def render_events(told: Events, wanted: EventFilter | None = None) -> Sheet:
+    """Lay out events."""
+    rows = [
+        (say_time(e.at, told.now), "raised" if e.raised else "cleared", e.severity.value, e.subject, e.kind, e.incident or NONE, e.text)
+        for e in told.events
+    ]
+    empty = say_none("events", subject=wanted.subject, incident=wanted.incident) if wanted else say_none("events")
+    return [Table(("AT", "EVENT", "SEVERITY", "SUBJECT", "KIND", "INCIDENT", "WHAT"), rows, empty, below=1), *say_left_off(told.left_off)]
+
+
+def render_actions(told: Actions, wanted: ActionFilter | None = None) -> Sheet:
     """Lay out actions."""
-    return [_to_action_table(told.actions, told.now), *say_left_off(told.left_off)]
-
-
-def _to_action_table(deeds: Iterable[Deed], now: float) -> Table:
-    return Table(
-        ("ISSUED", "RESULT", "ACTION", "TARGET", "POLICY", "ID", "WHY", "WHAT CAME OF IT"), to_action_rows(deeds, now), "No actions."
-    )
+    rows = to_action_rows(told.actions, told.now)
+    empty = say_none("actions", target=wanted.target, incident=wanted.incident, policy=wanted.policy) if wanted else say_none("actions")
+    return [Table(ACTION_COLUMNS, rows, empty, below=3), *say_left_off(told.left_off)]
 
 
 def to_action_rows(deeds: Iterable[Deed], now: float) -> list[tuple[str, ...]]:
-    """One row an action."""
+    """One row an action, under ACTION_COLUMNS."""
     return [
         (
-            say_when(deed.action.issued, now),
+            say_time(deed.action.issued, now),
             say_result(deed),
             deed.action.step.kind,
             deed.action.step.target,
             deed.action.policy or NONE,
             deed.action.id,
-            deed.action.step.reason,
             deed.outcome.text if deed.outcome is not None else NONE,
+            deed.action.step.reason,
         )
         for deed in deeds
     ]
@@ -141,8 +158,7 @@ def to_action_rows(deeds: Iterable[Deed], now: float) -> list[tuple[str, ...]]:
 
 def render_holds(told: Holds) -> Sheet:
     """Lay out holds."""
-    rows = [
-        (h.subject, h.serial or NONE, h.reason, h.owner, say_when(h.placed, told.now), say_when(h.expires, told.now), h.id)
-        for h in told.holds
-    ]
-    return [Table(("SUBJECT", "SERIAL", "REASON", "OWNER", "PLACED", "EXPIRES", "ID"), rows, "Nothing is held: everything is in service.")]
+    now = told.now
+    rows = [(h.subject, h.serial or NONE, h.owner, say_time(h.placed, now), say_time(h.expires, now), h.id, h.reason) for h in told.holds]
+    columns = ("SUBJECT", "SERIAL", "OWNER", "PLACED", "EXPIRES", "ID", "REASON")
+    return [Table(columns, rows, "Nothing is held: everything is in service.", below=1)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
 import click
@@ -35,13 +36,25 @@ class _Unreachable(_No):
 
 
 class _Program(click.Group):
-    """Turns what supernoded raises into an exit code, for every verb in one place."""
+    """Turns what supernoded raises into an exit code, for every verb in one place; strange verbs are looked for in the plugins."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted({*super().list_commands(ctx), *_load_foreign()})
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        return super().get_command(ctx, cmd_name) or _load_foreign().get(cmd_name)
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
         except SupernodedError as error:
             raise (_Unreachable if isinstance(error, UnreachableError) else _No)(str(error)) from error
+
+
+def _load_foreign() -> dict[str, click.Command]:
+    """The plugins' own groups. Imported when asked for: it brings the registry, which no verb of ours needs."""
+    found: dict[str, click.Command] = importlib.import_module("supernoded.ctl.foreign").list_commands()
+    return found
 
 
 @click.group(cls=_Program, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -59,6 +72,7 @@ def db() -> None:
 
 for _verb in (status, plugins, readings, incidents, events, actions, holds, mode, top, completion, db):
     program.add_command(_verb)
+program.add_command(Deferred("replay", "supernoded.ctl.replay:command", "Run recorded input through the daemon's rules."))
 for _name, _help in (("upgrade", "Migrate a database to this version."), ("current", "Show which version a database is at.")):
     db.add_command(Deferred(_name, f"supernoded.ctl.db:{_name}", _help))
 

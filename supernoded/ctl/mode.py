@@ -95,10 +95,10 @@ def render_rehearsed(told: Rehearsed) -> Sheet:
     since = "" if told.since is None else f" (records begin {say_when(told.since, told.now)})"
     return [
         f"In the last {told.days:g} days {told.policy} would have done {say_count(count, 'thing')}{since}.",
-        *([Table(("WHEN", "RESULT", "ACTION", "TARGET", "WHY"), _to_short_rows(told))] if told.actions else []),
+        *([Table(("WHEN", "RESULT", "ACTION", "TARGET", "WHY"), _to_short_rows(told), below=1)] if told.actions else []),
         *([f"... and {told.left_off} more: supernodectl actions --policy {told.policy}"] if told.left_off else []),
     ]
 
 
 def _to_short_rows(told: Rehearsed) -> list[tuple[str, ...]]:
-    return [(when, result, kind, target, why) for when, result, kind, target, _, _, why, _ in to_action_rows(told.actions, told.now)]
+    return [(when, result, kind, target, why) for when, result, kind, target, _, _, _, why in to_action_rows(told.actions, told.now)]

@@ -4,23 +4,29 @@ from __future__ import annotations
 
 import io
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
 import click
 import msgspec
-from rich.console import Console
+from rich.cells import cell_len
+from rich.console import Console, RenderableType
+from rich.padding import Padding
 from rich.table import Table as RichTable
 from rich.text import Text
 
 from supernoded.ctl.client import Reply
 from supernoded.ctl.options import Invocation
+from supernoded.ctl.wording import NONE
 from supernoded.messages import Answer
 
 T = TypeVar("T", bound=Answer)
 
 WIDE = 100_000  # columns of a pipe: nothing is wrapped or cut
+GAP = 2  # between columns
+LEAST = 8  # characters of a column that gives way
+INDENT = 4  # of sentences below their row
 
 STYLES = {  # a cell that is one of these words
     "critical": "bold red",
@@ -43,11 +49,15 @@ STYLES = {  # a cell that is one of these words
 
 @dataclass(frozen=True)
 class Table:
-    """Rows under columns; without `columns` there is no header. `empty` is said when there are no rows."""
+    """Rows under columns; without `columns` there is no header. `empty` is said when there are no rows.
+
+    The last `below` columns are sentences: on a terminal that is too narrow each stands on lines of its own below its row.
+    """
 
     columns: tuple[str, ...]
     rows: Sequence[tuple[str, ...]]
     empty: str = ""
+    below: int = 0
 
 
 Sheet = Sequence[str | Table]
@@ -75,19 +85,43 @@ def print_sheet(sheet: Sheet, *, to_stderr: bool = False) -> None:
 
 def _print_on(console: Console, sheet: Sheet) -> None:
     for part in sheet:
-        if isinstance(part, Table) and part.rows:
-            console.print(_lay_out(part))
-        else:
+        if not isinstance(part, Table) or not part.rows:
             console.print(_to_text(part.empty if isinstance(part, Table) else part))
+            continue
+        for piece in _lay_out(part, console):
+            console.print(piece)
 
 
-def _lay_out(table: Table) -> RichTable:
-    laid_out = RichTable(box=None, pad_edge=False, show_header=bool(table.columns), header_style="bold", padding=(0, 2, 0, 0))
-    for i in range(len(table.rows[0])):
-        laid_out.add_column(table.columns[i] if table.columns else "", overflow="fold")  # folded, never cut
+def _lay_out(table: Table, console: Console) -> Iterator[RenderableType]:
+    widths = [max(map(cell_len, cells)) for cells in zip(*([table.columns] if table.columns else []), *table.rows, strict=True)]
+    if not table.below or sum(widths) + GAP * (len(widths) - 1) <= console.width:
+        yield _to_grid(table.columns, table.rows)
+        return
+    short = len(widths) - table.below
+    widths = narrow(widths[:short], console.width)
+    yield _to_grid(table.columns[:short], (), widths)
     for row in table.rows:
-        laid_out.add_row(*(_to_text(cell) for cell in row))
-    return laid_out
+        yield _to_grid((), [row[:short]], widths)
+        said = [(name.lower(), cell) for name, cell in zip(table.columns[short:], row[short:], strict=True) if cell not in {"", NONE}]
+        if said:
+            yield Padding(_to_grid((), said if table.below > 1 else [(cell,) for _, cell in said]), (0, 0, 0, INDENT))
+
+
+def narrow(widths: Sequence[int], room: int) -> list[int]:
+    """Widths of columns that fit into `room` with the gaps between them: the widest give way, down to LEAST."""
+    narrowed = list(widths)
+    while sum(narrowed) + GAP * (len(narrowed) - 1) > room and max(narrowed) > LEAST:
+        narrowed[narrowed.index(max(narrowed))] -= 1
+    return narrowed
+
+
+def _to_grid(columns: Sequence[str], rows: Sequence[tuple[str, ...]], widths: Sequence[int] = ()) -> RichTable:
+    grid = RichTable(box=None, pad_edge=False, show_header=bool(columns), header_style="bold", padding=(0, GAP, 0, 0))
+    for i in range(len(columns or rows[0])):
+        grid.add_column(columns[i] if columns else "", overflow="fold", width=widths[i] if widths else None)  # folded, never cut
+    for row in rows:
+        grid.add_row(*(_to_text(cell) for cell in row))
+    return grid
 
 
 def _to_text(cell: str) -> Text:

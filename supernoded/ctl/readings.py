@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import click
 
 from supernoded.ctl.options import Invocation, common
 from supernoded.ctl.printing import Sheet, Table, show
-from supernoded.ctl.wording import NONE, say_left_off, say_value, say_when
+from supernoded.ctl.wording import NONE, say_age, say_count, say_left_off, say_none, say_time, say_value
 from supernoded.messages import Plugins, ReadingFilter, Readings
-from supernoded.model import State
+from supernoded.model import Reading, State
 
 LIMIT = click.IntRange(1, 10_000)
+LONGEST_VALUE = 16  # characters in a column of its own; what is longer is whole in the note
 
 
 @click.command()
@@ -22,16 +25,28 @@ LIMIT = click.IntRange(1, 10_000)
 @common
 @click.pass_obj
 def readings(invocation: Invocation, subject: str, *, quantity: str, state: str | None, history: bool, limit: int) -> None:
-    """Show the newest readings; SUBJECT-PATTERN is a shell pattern, such as 'n0/card3*'."""
+    """Show the newest readings.
+
+    SUBJECT-PATTERN is a shell pattern, such as 'n0/card3*'; its `*` takes every character, `/` too.
+    """
     chosen = State(state) if state else None
     wanted = ReadingFilter(subject=subject, quantity=quantity, state=chosen, history=history, limit=limit)
-    show(invocation, invocation.open_client().get("readings", Readings, wanted), render_readings)
+    show(invocation, invocation.open_client().get("readings", Readings, wanted), partial(render_readings, wanted=wanted))
 
 
-def render_readings(told: Readings) -> Sheet:
+def render_readings(told: Readings, wanted: ReadingFilter) -> Sheet:
     """Lay out readings."""
-    rows = [(r.subject, r.quantity, say_value(r.value, r.unit), r.state.value, say_when(r.at, told.now), r.note) for r in told.readings]
-    return [Table(("SUBJECT", "QUANTITY", "VALUE", "STATE", "READ", "NOTE"), rows, "No reading matches."), *say_left_off(told.left_off)]
+    rows = [_to_row(reading, told.now, wanted) for reading in told.readings]
+    empty = say_none("readings", subject=wanted.subject, quantity=wanted.quantity, state=wanted.state.value if wanted.state else "")
+    return [Table(("SUBJECT", "QUANTITY", "VALUE", "STATE", "READ", "NOTE"), rows, empty, below=1), *say_left_off(told.left_off)]
+
+
+def _to_row(reading: Reading, now: float, wanted: ReadingFilter) -> tuple[str, ...]:
+    value, note = say_value(reading.value, reading.unit), reading.note
+    if len(value) > LONGEST_VALUE:
+        value, note = f"{value[: LONGEST_VALUE - 1]}…", f"{value} {note}".rstrip()
+    read = say_time(reading.at, now) if wanted.history else say_age(reading.at, now)
+    return reading.subject, reading.quantity, value, reading.state.value, read, note
 
 
 @click.command()
@@ -46,7 +61,7 @@ def render_plugins(told: Plugins) -> Sheet:
     """Lay out plugins."""
     rows = []
     for plugin in told.plugins:
-        parts = ", ".join(f"{len(plugin.parts[part])} {part}" for part in sorted(plugin.parts) if plugin.parts[part])
+        parts = ", ".join(say_count(len(plugin.parts[part]), part.removesuffix("s")) for part in sorted(plugin.parts) if plugin.parts[part])
         source = f"{plugin.distribution} {plugin.version}".strip()
         rows.append((plugin.name, source, "left out" if plugin.reason else "runs", plugin.reason or parts or NONE))
-    return [Table(("PLUGIN", "FROM", "STATE", "GIVES, OR WHY NOT"), rows, "No plugin is installed.")]
+    return [Table(("PLUGIN", "FROM", "STATE", "GIVES, OR WHY NOT"), rows, "No plugin is installed.", below=1)]

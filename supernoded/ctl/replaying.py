@@ -30,10 +30,12 @@ from supernoded.sampling import FRESH_PERIODS, Scale
 from supernoded.settings import Settings
 from supernoded.supervisor import Health
 from supernoded.wire import Node, Pen
-from supernoded.wire.system import SystemHost, SystemWires
+from supernoded.wire.system import Devices, SystemHost, SystemWires
 
 T = TypeVar("T")
 Print = Callable[[dict[str, object]], None]
+
+NOWHERE = Path("/nonexistent")  # a replay has no state folder
 
 MOST_FILES = 100_000
 LONGEST_FILE = 65_536  # bytes
@@ -41,14 +43,14 @@ AFTERMATH = 0.5  # seconds of input time after the last reading, in which its in
 
 
 class InputLoop(asyncio.SelectorEventLoop):
-    """An event loop that never waits: when nothing is ready its clock goes to the next timer."""
+    """An event loop that never waits: when nothing is ready its clock goes to the next timer. It starts at 0, where floats are fine."""
 
-    def __init__(self, start: float) -> None:
-        self._at = start
+    def __init__(self) -> None:
+        self._at = 0.0
         super().__init__(_Jumping(self))
 
     def time(self) -> float:
-        """Input time."""
+        """Seconds since the first reading."""
         return self._at
 
     def advance(self, seconds: float) -> None:
@@ -69,11 +71,14 @@ class _Jumping(selectors.SelectSelector):
 
 
 class InputClock:
-    """The clock port on an InputLoop."""
+    """The clock port on an InputLoop, which started at `start`."""
+
+    def __init__(self, start: float) -> None:
+        self._start = start
 
     def now(self) -> float:
         """Input time."""
-        return asyncio.get_running_loop().time()
+        return self._start + asyncio.get_running_loop().time()
 
     def wall(self) -> float:
         """Input time too: a recording has no other."""
@@ -82,6 +87,11 @@ class InputClock:
     async def sleep(self, seconds: float) -> None:
         """Until the input has come so far."""
         await asyncio.sleep(max(seconds, 0.0))
+
+    async def reach(self, at: float) -> None:
+        """Until it is `at`, to the last digit; a recording that goes back in time makes the clock stand still."""
+        await self.sleep(at - self.now())
+        self._start = max(at - asyncio.get_running_loop().time(), self._start)
 
     def stream(self, name: str) -> Random:
         """The same chance in every replay."""
@@ -123,9 +133,11 @@ def replay(sources: Sequence[Source], read: Format, settings: Settings, every: f
     first = next(batches, None)
     if first is None:
         raise WireError(f"no reading in {', '.join(source.name for source in sources)}; is --as the right format?")
-    loop = InputLoop(first[0].at)
-    with asyncio.Runner(loop_factory=lambda: loop) as runner:
-        runner.run(_play(itertools.chain([first], batches), settings, every, show))
+    loop = InputLoop()
+    try:
+        loop.run_until_complete(_play(first[0], itertools.chain([first], batches), settings, every, show))
+    finally:
+        loop.close()
 
 
 def _by_time(readings: Iterable[Reading]) -> Iterator[list[Reading]]:
@@ -133,8 +145,8 @@ def _by_time(readings: Iterable[Reading]) -> Iterator[list[Reading]]:
     return (list(group) for _, group in itertools.groupby(readings, key=lambda reading: reading.at))
 
 
-async def _play(batches: Iterable[list[Reading]], settings: Settings, every: float, show: Print) -> None:
-    clock = InputClock()
+async def _play(first: Reading, batches: Iterable[list[Reading]], settings: Settings, every: float, show: Print) -> None:
+    clock = InputClock(first.at)
     printer, scale = Printer(clock, show), Scale()
     journal = open_journal("sqlite://", clock, run=_inline)
     duty = Duty(NODE, 0, _means(settings, clock, printer), journal, journal)
@@ -142,7 +154,7 @@ async def _play(batches: Iterable[list[Reading]], settings: Settings, every: flo
         works = [group.create_task(duty.run()), group.create_task(journal.run())]
         await asyncio.sleep(0)
         for batch in batches:
-            await clock.sleep(batch[0].at - clock.now())
+            await clock.reach(batch[0].at)
             weighed = scale.weigh(batch)
             for reading in weighed:
                 printer.reading(reading)
@@ -160,28 +172,32 @@ async def _inline(work: Callable[[], T]) -> T:
 
 def _means(settings: Settings, clock: Clock, printer: Printer) -> Means:
     log = logging.getLogger("supernoded.replay")
-    health, pen = Health(clock, log), Pen(lambda _: "a replay writes nothing")
-    topology = settings.topology
+    health, wires, topology = Health(clock, log), SystemWires(Pen(_refuse), devices=Devices()), settings.topology
 
     def node_for(plugin: str) -> Node:
-        wires = SystemWires(pen, plugin)
-        return Node(settings.node, topology, settings.limits, wires, clock, SystemHost(), Path("/nonexistent"))
+        return Node(settings.node, topology, settings.limits, wires.owned_by(plugin), clock, SystemHost(), NOWHERE)
 
     parts = collect(discover(settings.plugins_off), settings.plugins, node_for)
+    parts.sensors.clear()  # the recording is read instead
+    parts.loops.clear()  # and nothing is steered
     return Means(
         settings=settings,
         topology=topology,
         parts=parts,
         clock=clock,
         health=health,
-        modes=Modes(Mode.OBSERVE, {}, {}),
+        modes=Modes(Mode.OBSERVE, {}),
         guards=(),
         tally=Tally(0, 0),
         teller=printer,
         world=lambda: World(topology=topology),
-        held=lambda _: "a replay writes nothing",
+        held=_refuse,
         log=log,
     )
+
+
+def _refuse(scope: str) -> str:
+    return f"a replay writes nothing, for {scope} or anybody"
 
 
 def read_sources(paths: Iterable[Path], node: str, start: float, every: float) -> list[Source]:

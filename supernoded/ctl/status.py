@@ -8,7 +8,7 @@ import click
 
 from supernoded.ctl.options import Invocation, common
 from supernoded.ctl.printing import Sheet, Table, show
-from supernoded.ctl.wording import say_count, say_duration, say_size, say_when
+from supernoded.ctl.wording import say_count, say_duration, say_size, say_time
 from supernoded.messages import Status
 from supernoded.model import Mode, Severity, State
 
@@ -45,23 +45,22 @@ def _identity(told: Status) -> Rows:
     yield "mode", MODES[told.mode]
     for policy in sorted(told.modes):
         if told.modes[policy] is not told.mode:
-            yield "", f"but {policy}: {told.modes[policy].value}"
-    yield "daemon", f"supernoded {told.version}, pid {told.pid}, since {say_when(told.started, told.now)}"
+            yield "", f"but {policy} is in {MODES[told.modes[policy]]}"
+    yield "daemon", f"supernoded {told.version}, pid {told.pid}, since {say_time(told.started, told.now)}"
 
 
 def _sensors(told: Status) -> Rows:
     failing = told.failing_sensors
-    yield (
-        "sensors",
-        f"{say_count(len(told.sensors), 'sensor')}, {len(failing)} failing"
-        if failing
-        else f"{say_count(len(told.sensors), 'sensor')}, all work",
-    )
+    count = say_count(len(told.sensors), "sensor")
+    yield "sensors", f"{count}, {len(failing)} failing" if failing else f"{count}, all work"
     for sensor in failing[:MOST_FAILING]:
-        yield "", f"{sensor.name} for {say_duration(told.now - sensor.since)}: {sensor.reason}"
+        said = any(sensor.reason in trouble for trouble in told.troubles)  # by the lines below the state
+        yield "", f"{sensor.name} for {say_duration(told.now - sensor.since)}{'' if said else f': {sensor.reason}'}"
     if len(failing) > MOST_FAILING:
         yield "", f"and {len(failing) - MOST_FAILING} more: supernodectl -o json status"
-    yield "readings", ", ".join(f"{told.readings.get(state.value, 0)} {state.value}" for state in State)
+    counts = [f"{told.readings[state.value]} {state.value}" for state in State if told.readings.get(state.value)]
+    hint = " (supernodectl readings --state unknown)" if told.readings.get(State.UNKNOWN.value) else ""
+    yield "readings", f"{', '.join(counts) or 'none yet'}{hint}"
 
 
 def _stores(told: Status) -> Rows:
@@ -95,5 +94,5 @@ def _incidents(told: Status) -> Rows:
 def _newest(told: Status) -> Sheet:
     if not told.newest_incidents:
         return []
-    rows = [(i.severity.value, i.text, say_when(i.opened, told.now), i.id) for i in told.newest_incidents]
-    return ["", Table(("SEVERITY", "NEWEST INCIDENTS", "OPENED", "ID"), rows)]
+    rows = [(i.id, i.severity.value, i.subject, i.kind, say_time(i.opened, told.now), i.text) for i in told.newest_incidents]
+    return ["", Table(("NEWEST", "SEVERITY", "SUBJECT", "KIND", "OPENED", "WHAT"), rows, below=1)]

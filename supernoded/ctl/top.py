@@ -22,7 +22,10 @@ LAST = 5  # events and actions that are shown
 @common
 @click.pass_obj
 def top(invocation: Invocation, every: float) -> None:
-    """Show the status and the last events and actions until Ctrl-C; into a pipe, once."""
+    """Show the status and what happened last, again and again.
+
+    Until Ctrl-C; into a pipe, once.
+    """
     client = invocation.open_client()
     if invocation.as_json:
         show(invocation, client.get("status", Status), render_status)

@@ -17,7 +17,7 @@ from supernoded.journal.incidents import (
     widen_incident,
 )
 from supernoded.journal.leases import all_leases, check_epoch, release_lease, take_lease
-from supernoded.journal.outbox import Parcel, count_messages, delete_messages, next_messages, put_message, trim_messages
+from supernoded.journal.outbox import Letter, count_messages, delete_messages, next_messages, put_message, trim_messages
 from supernoded.journal.records import record_engagement, record_event, record_request, store_readings
 from supernoded.journal.rows import Entry, Question, Sentence
 from supernoded.journal.states import holds, lift_hold, memories, modes, place_hold, save_memories, set_mode
@@ -27,8 +27,8 @@ __all__ = [
     "Conclude",
     "Entry",
     "Intend",
+    "Letter",
     "OpenIncident",
-    "Parcel",
     "Question",
     "Sentence",
     "Spillable",

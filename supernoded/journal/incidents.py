@@ -80,6 +80,10 @@ class OpenIncident(Sentence[Incident], frozen=True, kw_only=True):
         connection.execute(_INSERT, to_row(self.incident))
         return self.incident
 
+    def is_overtaken(self, found: Incident, earlier: Sequence[object]) -> bool:
+        """Whether what is found open has been closed since."""
+        return any(isinstance(said, CloseIncident) and said.id == found.id for said in earlier)
+
     def answer(self, earlier: Sequence[object]) -> Incident:
         """The one that was spilled open for the same trouble, else this."""
         closed = {said.id for said in earlier if isinstance(said, CloseIncident)}

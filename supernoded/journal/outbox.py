@@ -13,7 +13,7 @@ from supernoded.journal.tables import outbox
 _PUT = insert(outbox).on_conflict_do_nothing(index_elements=["id"]).returning(outbox.c.number)
 
 
-class Parcel(msgspec.Struct, frozen=True, kw_only=True):
+class Letter(msgspec.Struct, frozen=True, kw_only=True):
     """A message that waits. `expiry` is in whole seconds, 0 = never; `critical` ones are the last to go when there is no room."""
 
     id: str
@@ -25,17 +25,17 @@ class Parcel(msgspec.Struct, frozen=True, kw_only=True):
     critical: bool = False
 
 
-def put_message(parcel: Parcel) -> Callable[[Connection], bool]:
+def put_message(letter: Letter) -> Callable[[Connection], bool]:
     """Put a message at the end; False when its id waits already."""
-    row = msgspec.structs.asdict(parcel)
+    row = msgspec.structs.asdict(letter)
     return lambda connection: connection.execute(_PUT, row).scalar() is not None
 
 
-def next_messages(most: int) -> Question[list[Parcel]]:
+def next_messages(most: int) -> Question[list[Letter]]:
     """The oldest messages, in order."""
-    columns = [outbox.c[name] for name in Parcel.__struct_fields__]
+    columns = [outbox.c[name] for name in Letter.__struct_fields__]
     statement = select(*columns).order_by(outbox.c.number).limit(most)
-    return Question(lambda connection: [Parcel(**row) for row in connection.execute(statement).mappings()])
+    return Question(lambda connection: [Letter(**row) for row in connection.execute(statement).mappings()])
 
 
 def delete_messages(ids: Sequence[str]) -> Callable[[Connection], int]:

@@ -119,6 +119,11 @@ class Sentence(msgspec.Struct, Generic[T], frozen=True, kw_only=True, tag=True):
         del connection
         return None
 
+    def is_overtaken(self, found: T, earlier: Sequence[object]) -> bool:
+        """Whether the `earlier` sentences, in the spill file only, end what `find` still finds in the database."""
+        del found, earlier
+        return False
+
     def answer(self, earlier: Sequence[object]) -> T:
         """The answer while it and the `earlier` sentences are in the spill file only."""
         del earlier

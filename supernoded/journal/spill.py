@@ -28,6 +28,7 @@ class Spill:
     def open(self) -> list[bytes]:
         """Make the file if it is not there, and return the whole records it holds. Raises JournalError."""
         try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
             self._file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
             content = _read(self._file, self._room)
             records, self._used = parse(content)

@@ -183,7 +183,7 @@ class Store:
             known = self._read(sentence.find)
         except (*_BROKEN, JournalError, OSError):
             known = None
-        return sentence.answer(earlier) if known is None else known
+        return sentence.answer(earlier) if known is None or sentence.is_overtaken(known, earlier) else known
 
     def _enter(self, error: Exception) -> None:
         """The database fails."""

@@ -162,12 +162,12 @@ class Journal:
             self._log.info("journal %s: no entries are dropped any more; %d were since the start", self.place, self.dropped)
 
 
-def open_journal(place: str | Path, clock: Clock, run: Runner | None = None) -> Journal:
+def open_journal(place: str | Path, clock: Clock, run: Runner | None = None, log: Logger | None = None) -> Journal:
     """A journal on a SQLite file (a path, or `sqlite:///path`; `sqlite://` is in memory) or a PostgreSQL database (its URL).
 
     Nothing is opened yet: the first work does that, and a database that cannot be opened is one that fails.
     """
-    log = getLogger("supernoded.journal")
+    log = log if log is not None else getLogger("supernoded.journal")
     url = str(place)
     if url.startswith("postgres"):
         return Journal(Store(PostgreSQL(url), None, clock, log), clock, run, log)

@@ -19,6 +19,7 @@ from supernoded.parts import Rule
 from supernoded.sampling import Scale
 from supernoded.testing.clock import ManualClock
 from supernoded.testing.memory import MemoryCommand, MemoryHost, MemoryStream, MemoryTree, MemoryWires
+from supernoded.testing.trial import PlayDaemon, Trial, find_drive
 from supernoded.topology import Topology
 from supernoded.wire import Node
 from supernoded.wire.ports import Answer, Disk, Running
@@ -33,7 +34,9 @@ __all__ = [
     "MemoryStream",
     "MemoryTree",
     "MemoryWires",
+    "PlayDaemon",
     "Running",
+    "Trial",
 ]
 
 FRESH = 60.0  # seconds for which the judge counts a reading as fresh
@@ -88,3 +91,9 @@ def supernoded_node(supernoded_clock: ManualClock, supernoded_wires: MemoryWires
 def supernoded_judge() -> Judge:
     """Feeds readings to a rule and returns its verdicts."""
     return judge
+
+
+@pytest.fixture
+def supernoded_daemon(tmp_path: Path) -> PlayDaemon:
+    """Plays a whole daemon with your plugin in virtual time, on a simulated network, with a journal and a broker of its own."""
+    return find_drive()(tmp_path)

@@ -13,14 +13,14 @@ SAVE_TAKES, TEST_TAKES = 2.0, 1.0  # seconds
 
 
 class Chiller:
-    """One chiller. `heard` is every order in the order of its arrival, with the time."""
+    """One chiller. `heard` is the step of every order (the end of its id) and when it arrived."""
 
     def __init__(self, now: Callable[[], float], serial: str = "SN-0042") -> None:
         self.now, self.serial = now, serial
         self.health, self.supply, self.fenced = "ok", 22.0, False
         self.counts: Counter[str] = Counter()
         self.done_at: dict[str, float] = {}
-        self.heard: list[tuple[float, str]] = []
+        self.heard: list[tuple[str, float]] = []
         self.pump, self.pump_until = 40.0, 0.0
         self.deaf = False  # takes requests and gives no answer
 
@@ -52,15 +52,15 @@ class Chiller:
                 self.pump, self.pump_until = float(percent), self.now() + float(seconds)
                 return "ok"
             case ["note", ident, *_]:
-                return self._perform(ident, 0.0, words)
+                return self._perform(ident, 0.0)
             case ["set", "fence", "1", ident]:
                 self.fenced = True
-                return self._perform(ident, 0.0, words)
+                return self._perform(ident, 0.0)
             case ["ask", "save" | "test" as what, ident]:
-                return self._perform(ident, SAVE_TAKES if what == "save" else TEST_TAKES, words)
+                return self._perform(ident, SAVE_TAKES if what == "save" else TEST_TAKES)
             case ["simulate", "failing" | "ok" as health, ident]:
                 self.health = health
-                return self._perform(ident, 0.0, words)
+                return self._perform(ident, 0.0)
         return f"error {' '.join(words)}"
 
     def _show(self, what: str) -> str:
@@ -73,8 +73,8 @@ class Chiller:
             return "none"
         return "done" if self.now() >= self.done_at[ident] else "running"
 
-    def _perform(self, ident: str, takes: float, words: list[str]) -> str:
+    def _perform(self, ident: str, takes: float) -> str:
         self.counts[ident] += 1
         self.done_at[ident] = self.now() + takes
-        self.heard.append((self.now(), " ".join(words[:3])))
+        self.heard.append((ident.rpartition("/")[2], self.now()))
         return "ok"

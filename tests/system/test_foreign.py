@@ -109,3 +109,13 @@ async def test_the_readme_plugin_reads(readme_plugin: Path, supernoded_node: Nod
     supernoded_wires.tree("/proc").files["uptime"] = "5025.37 9000.12\n"
     (reading,) = await parts.sensors[0].read()
     assert (reading.quantity, reading.value, find_fault(reading)) == ("x.acme.uptime", 5025.37, None)
+
+
+def test_its_verbs_are_supernodectls_too(installed: Path, checkout: Path, tmp_path: Path) -> None:
+    log = tmp_path / "chiller.log"
+    log.write_text("1.0 supply 21.9\n")
+    paths = os.pathsep.join([str(installed), str(checkout)])
+    assert "21.9" in run(sys.executable, "-m", "supernoded.ctl", "acme", "decode", str(log), PYTHONPATH=paths)
+    assert "acme" in run(sys.executable, "-m", "supernoded.ctl", "--help", PYTHONPATH=paths)
+    replayed = run(sys.executable, "-m", "supernoded.ctl", "replay", "--as", "acme-log", str(log), PYTHONPATH=paths)
+    assert json.loads(replayed)["quantity"] == "coolant.supply_temperature"

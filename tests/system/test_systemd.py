@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from supernoded.__main__ import BAD_SETTINGS
+
 MOST_EXPOSURE = (
     2.5  # of 10; what is left is the network, the kernel log, serial lines and everybody's processes, which the daemon is there to read
 )
@@ -76,6 +78,10 @@ def test_watchdog_and_stop_leave_the_daemon_its_time(unit: Path) -> None:
     assert float(*read_values(unit, "TimeoutStopSec")) > 5.0
     assert float(*read_values(unit, "WatchdogSec")) >= 10.0
     assert read_values(unit, "StartLimitIntervalSec") == ["0"]
+
+
+def test_bad_settings_are_not_tried_again(unit: Path) -> None:
+    assert read_values(unit, "RestartPreventExitStatus") == [str(BAD_SETTINGS)]
 
 
 def test_the_unit_is_a_unit_file(checkout: Path) -> None:

@@ -114,6 +114,7 @@ class Office:
     mode: Mode = Mode.ACT
     journal: Journal = field(default_factory=memory_journal)
     witness: Witness = field(default_factory=Witness)
+    shared: tuple[str, ...] = ()  # what every subject shares with the others
 
     def __post_init__(self) -> None:
         clock = LoopClock()
@@ -134,11 +135,11 @@ class Office:
             teller=self.witness,
             world=lambda: World(topology=Topology.empty("n0", cards=8)),
         )
-        self.ledger = Ledger(NODE, lambda _: (), clear_after=60.0)
+        self.ledger = Ledger(NODE, lambda _: self.shared, clear_after=60.0)
         self.cases = Casework(bureau, self.ledger, lambda: None)
 
     def later(self, device: Device | None = None) -> Office:
-        return Office(device or self.device, self.remedy, self.mode, self.journal)
+        return Office(device or self.device, self.remedy, self.mode, self.journal, shared=self.shared)
 
     def say(self, level: Level, subject: str = "n0/card3") -> None:
         self.cases.take(Verdict(kind="card.silent", subject=subject, level=level, text=f"{subject} is {level.value}", at=now()))

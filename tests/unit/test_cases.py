@@ -152,3 +152,30 @@ def test_the_same_trouble_in_a_later_life_is_the_same_incident_even_if_it_could_
         assert list(office.device.performed.values()) == [1, 1]
 
     run(main())
+
+
+def test_what_shares_a_thing_is_worked_as_one_and_stays_so_in_a_later_life() -> None:
+    async def main() -> None:
+        office = Office(remedy=Steps(("notify",)), shared=("cdu/0",))
+        tasks = [asyncio.ensure_future(office.cases.run()), asyncio.ensure_future(office.journal.run())]
+        await asyncio.sleep(0)
+        for subject in ("n0/card1", "n0/card2"):
+            office.say(Level.RAISED, subject)
+        await asyncio.sleep(0.2)  # long enough for the shared one to be begun, killed before anything lingers
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        left = await office.journal.commit(entries.open_incidents())
+        assert [(i.subject, i.members) for i in left] == [("cdu/0", ("n0/card1", "n0/card2"))]
+        again = office.later()
+        again.ledger.restore(left)
+        task = asyncio.ensure_future(again.cases.run())
+        await asyncio.sleep(1)
+        for subject in ("n0/card1", "n0/card2"):
+            again.say(Level.RAISED, subject)
+        await asyncio.sleep(5)
+        task.cancel()
+        assert [i.subject for i in again.ledger.open] == ["cdu/0"]
+        assert list(office.device.performed.values()) == [1]
+
+    run(main())

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from supernoded.guards import Tally, guard_deadline, guard_holds, guard_lease, guard_mode
+from supernoded.guards import Tally, guard_deadline, guard_holds, guard_lease, guard_maintenance, guard_mode
 from supernoded.model import Action, Hold, Mode, Step
 
 
@@ -80,3 +80,12 @@ def test_the_rate_is_bounded_but_not_for_what_protects() -> None:
     assert "2 actions were sent in the last minute" in (tally.guard(action(ident="c"), 130.0) or "")
     assert tally.guard(action("power.shed", ident="c"), 130.0) is None
     assert tally.guard(action(ident="c"), 161.0) is None
+
+
+def test_what_the_settings_put_under_maintenance_is_left_alone() -> None:
+    guard = guard_maintenance(["n0/card3"], {"supernoded_isolation": ["n0/card5*"], "other": ["n0"]})
+    assert guard(action(target="n0/card3/port0"), 0) == "n0/card3/port0 is under maintenance by the settings (n0/card3)"
+    assert guard(action(target="n0/card51"), 0) is not None
+    assert guard(action(target="n0/card4"), 0) is None
+    assert guard(action("power.cap"), 0) is None
+    assert guard(action("notify"), 0) is None

@@ -191,7 +191,7 @@ def test_formats_and_commands_are_gathered_and_a_doubled_format_is_refused() -> 
 
     one, two = plugin(formats={"a": read}), plugin(formats={"a": read}, commands=[])
     assert list(formats([Found(name="one", plugin=one)])) == ["a"]
-    assert commands([Found(name="two", plugin=two)]) == []
+    assert commands([Found(name="two", plugin=two)]) == {}
     with pytest.raises(PluginError, match="'a'"):
         formats([Found(name="one", plugin=one), Found(name="two", plugin=two)])
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from supernoded.plugin import NODE, Clock, Host, Reading, State, Value
 
-UNTOLD = "the kernel does not tell"
+UNTOLD = "the kernel does not tell, or not yet: a share of time needs two looks"
 
 
 def make_reading(subject: str, quantity: str, value: Value, unit: str, at: float, *, note: str = "") -> Reading:
@@ -32,7 +32,7 @@ class MachineSensor:
     async def read(self) -> Sequence[Reading]:
         """Look at the machine once."""
         seen, at = await self.host.look(), self.clock.now()
-        shares: Sequence[tuple[str, float | None, str]] = (
+        measured: Sequence[tuple[str, float | None, str]] = (
             ("host.load", seen.load, "1"),
             ("host.cpu_used", seen.cpu_percent, "%"),
             ("host.memory_available", seen.memory_available, "B"),
@@ -40,7 +40,7 @@ class MachineSensor:
             ("host.clock_step", round(self.clock.wall() - self.clock.now(), 3), "s"),
         )
         return [
-            *(make_reading(self.node, quantity, value, unit, at) for quantity, value, unit in shares),
+            *(make_reading(self.node, quantity, value, unit, at) for quantity, value, unit in measured),
             *(make_reading(f"{self.node}/sensor/{label}", "host.temperature", c, "C", at) for label, c in seen.temperatures.items()),
         ]
 

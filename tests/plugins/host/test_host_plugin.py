@@ -22,7 +22,7 @@ from supernoded.wire.tree import FileTree
 from supernoded_host.kernel import LINE, KernelSensor, is_error
 from supernoded_host.notices import Notices, name_file
 from supernoded_host.rules import ClockRule, ThresholdRule
-from supernoded_host.sensors import DiskSensor, MachineSensor, ProcessSensor
+from supernoded_host.sensors import UNTOLD, DiskSensor, MachineSensor, ProcessSensor
 from supernoded_host.settings import HostSettings
 
 
@@ -57,7 +57,7 @@ async def test_the_machine(host: MemoryHost, clock: ManualClock) -> None:
         ("n0", "host.clock_step"): 3.0,
         ("n0/sensor/coretemp/Package-id-0", "host.temperature"): 55.0,
     }
-    assert found["n0", "host.cpu_used"].note == "the kernel does not tell"
+    assert found["n0", "host.cpu_used"].note == UNTOLD
 
 
 async def test_disks_cost_only_themselves(host: MemoryHost, clock: ManualClock) -> None:

@@ -79,7 +79,8 @@ ACTION = Action(
     deadline=NOW - 90,
     policy="link_ber",
 )
-REHEARSED = Deed(action=ACTION, outcome=Outcome(action=ACTION.id, result=Result.DONE, text="assumed", at=NOW - 99), rehearsed=True)
+REHEARSED = Deed(action=ACTION, rehearsed=True)
+DONE = Deed(action=ACTION, outcome=Outcome(action=ACTION.id, result=Result.DONE, text="it is out", at=NOW - 99))
 HOLD = Hold(id="h1", subject="n0/card5", serial="SN0005", reason="replaced fibre", owner="alice", placed=NOW - 4000, expires=NOW + 7200)
 READINGS = (
     Reading(subject="n0/card3/port0", quantity="link.symbol_errors", value=12345678.0, unit="1", at=NOW - 2),
@@ -142,7 +143,7 @@ class FakeDesk:
         return Health(now=NOW, ready=True, parts=(Part(name="journal", since=NOW - 3700),))
 
     async def plugins(self) -> Plugins:
-        host = Plugin(name="host", distribution="supernoded", version="0.1.0", parts={"sensors": ("host.load", "host.disks")})
+        host = Plugin(name="host", distribution="supernoded", version="0.1.0", parts={"sensor": ("host.load", "host.disks")})
         return Plugins(now=NOW, plugins=(host, Plugin(name="acme", distribution="acme-cdu", version="2", reason="cannot be imported: foo")))
 
     async def readings(self, wanted: ReadingFilter) -> Readings:
@@ -162,7 +163,7 @@ class FakeDesk:
 
     async def actions(self, wanted: ActionFilter) -> Actions:
         self.asked.append(wanted)
-        return Actions(now=NOW, actions=(REHEARSED, Deed(action=ACTION)))
+        return Actions(now=NOW, actions=(DONE, REHEARSED, Deed(action=ACTION)))
 
     async def holds(self) -> Holds:
         return Holds(now=NOW, holds=(HOLD,))

@@ -153,12 +153,12 @@ async def states_are_kept(journal: Journal) -> None:
 
 
 async def the_outbox_is_in_order_and_bounded(journal: Journal) -> None:
-    parcels = [entries.Parcel(id=f"m{n}", topic="t", payload=b"\xff\x00", at=1.0, critical=n == 0) for n in range(5)]
-    assert [await journal.commit(entries.put_message(parcel)) for parcel in (*parcels, parcels[0])] == [True] * 5 + [False]
+    parcels = [entries.Letter(id=f"m{n}", topic="t", payload=b"\xff\x00", at=1.0, critical=n == 0) for n in range(5)]
+    assert [await journal.commit(entries.put_message(letter)) for letter in (*parcels, parcels[0])] == [True] * 5 + [False]
     assert await journal.commit(entries.next_messages(2)) == parcels[:2]
     assert await journal.commit(entries.delete_messages(["m1", "m9"])) == 1
     assert await journal.commit(entries.trim_messages(2)) == 2
-    assert [parcel.id for parcel in await journal.commit(entries.next_messages(9))] == ["m0", "m4"]
+    assert [letter.id for letter in await journal.commit(entries.next_messages(9))] == ["m0", "m4"]
     assert await journal.commit(entries.count_messages()) == 2
 
 

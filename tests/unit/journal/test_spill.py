@@ -97,6 +97,14 @@ def test_a_file_that_was_removed_takes_nothing(tmp_path: Path) -> None:
     assert not spill.is_open
 
 
-def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(JournalError, match=r"nowhere/spill could not be opened: No such file or directory"):
-        Spill(tmp_path / "nowhere" / "spill").open()
+def test_a_folder_that_is_not_there_is_made(tmp_path: Path) -> None:
+    spill = Spill(tmp_path / "new" / "spill")
+    assert spill.open() == []
+    spill.close()
+    assert (tmp_path / "new" / "spill").exists()
+
+
+def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
+    (tmp_path / "taken").write_text("")
+    with pytest.raises(JournalError, match=r"taken/spill could not be opened: (File exists|Not a directory)"):
+        Spill(tmp_path / "taken" / "spill").open()

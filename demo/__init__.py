@@ -1,0 +1,1 @@
+"""`make demo` shows the daemon at work."""

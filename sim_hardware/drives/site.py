@@ -1,0 +1,91 @@
+"""The sim drive: whole daemons in virtual time, each built by the daemon's own builder from its settings file."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+
+from sim_hardware.clock import SimClock
+from sim_hardware.drives.machine import SimHost
+from sim_hardware.fabric import Broker
+from sim_hardware.loop import Process, SimLoop
+from sim_hardware.net import Net
+from supernoded.admin.listening import listen_simulated
+from supernoded.errors import SupernodedError
+from supernoded.journal.writer import open_journal
+from supernoded.notify import Notifier
+from supernoded.ports import Ports, Uplink
+from supernoded.process import run_process
+from supernoded.registry import Found, discover
+from supernoded.settings import Settings, read_settings
+from supernoded.wire import Pen, Wires
+from supernoded.wire.system import Devices, SystemWires
+
+Plugins = Callable[[Settings], Sequence[Found]]
+
+
+class SimSite:
+    """One loop, one network, one broker, and daemons that live and die on them. Their files are real, below `folder`."""
+
+    def __init__(self, loop: SimLoop, plugins: Plugins | None = None, *, skew: float = 0.05) -> None:
+        self.loop, self.net = loop, Net(loop)
+        self.broker = Broker(self.net)
+        self.hosts: dict[str, SimHost] = {}
+        self.clocks: dict[str, SimClock] = {}
+        self._plugins = plugins or (lambda settings: discover(settings.plugins_off))
+        self._skew = skew
+
+    def start(self, node: str, config: Path) -> Process:
+        """Start the daemon of a node, or start it anew after it died."""
+        return self.loop.spawn(node, partial(self._live, node, config))
+
+    async def _live(self, node: str, config: Path) -> None:
+        log = self._log(node)
+        try:
+            code = await run_process(lambda: read_settings(config, {}), self.ports(node, log), log)
+        except SupernodedError as error:
+            log.error("%s", error)  # noqa: TRY400 - as the command line says it
+            code = 78
+        if code:
+            raise SystemExit(code)
+
+    def ports(self, node: str, log: logging.Logger) -> Ports:
+        """The world as this node sees it."""
+        clock = self.clocks.setdefault(node, SimClock(self.loop, node, skew=self._skew * len(self.clocks)))
+        process = self.loop.processes[node]
+        return Ports(
+            clock=clock,
+            host=self.hosts.setdefault(node, SimHost(node)),
+            uid=process.uid,
+            pid=process.pid,
+            notifier=Notifier({}, process.pid, log),
+            wires=_open_wires,
+            uplink=lambda _: Uplink("broker:1883", self.broker),
+            journal=lambda settings: open_journal(settings.journal.file, clock, log=log),
+            listen=lambda settings: partial(listen_simulated, settings.admin.socket),
+            chores=lambda _, __: None,
+            plugins=lambda settings: list(self._plugins(settings)),
+        )
+
+    def _log(self, node: str) -> logging.Logger:
+        """A logger whose lines go into the trace."""
+        log = logging.getLogger(f"supernoded.sim.{node}")
+        log.handlers[:] = [_Tracing(self.loop, node)]
+        log.setLevel(logging.INFO)
+        log.propagate = False
+        return log
+
+
+class _Tracing(logging.Handler):
+    def __init__(self, loop: SimLoop, who: str) -> None:
+        super().__init__()
+        self._loop, self._who = loop, who
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._loop.trace(self._who, record.levelname, record.getMessage())
+
+
+def _open_wires(pen: Pen) -> Callable[[str], Wires]:
+    return SystemWires(pen, devices=Devices()).owned_by

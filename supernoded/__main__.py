@@ -18,6 +18,7 @@ from supernoded.daemon import collect_parts
 from supernoded.errors import SupernodedError
 from supernoded.ports import Ports, system_ports
 from supernoded.process import run_process
+from supernoded.registry import settings_types
 from supernoded.settings import Settings, default_settings, read_settings
 
 DEFAULT_CONFIG = Path("/etc/supernoded/supernoded.toml")
@@ -54,23 +55,24 @@ def run(arguments: Sequence[str], environment: Mapping[str, str]) -> int:
 
 def check(config: Path | None, environment: Mapping[str, str], ports: Ports) -> int:
     """Print everything that is wrong with a configuration; 1 when something is."""
-    path = config or DEFAULT_CONFIG
-    found = ports.plugins(default_settings(environment))
-    problems = [str(problem) for problem in find_problems(path, environment, plugins=[one.name for one in found])]
-    if not problems:
-        settings = read_settings(path, environment)
-        problems += _find_plugin_problems(settings, ports)
-    for problem in problems:
-        print(problem)
-    if problems:
-        print(f"{path}: {len(problems)} problem{'s' if len(problems) > 1 else ''}")
+    path = config if config is not None or not DEFAULT_CONFIG.exists() else DEFAULT_CONFIG
+    name = str(path) if path is not None else f"defaults (there is no {DEFAULT_CONFIG})"
+    found = ports.plugins(default_settings(environment, "here"))
+    problems = find_problems(path, environment, plugins=[one.name for one in found], tables=settings_types(found))
+    said = [str(problem) for problem in problems] or _find_plugin_problems(path, environment, ports)
+    for sentence in said:
+        print(sentence)
+    if said:
+        print(f"{name}: {len(said)} problem{'s' if len(said) > 1 else ''}")
         return 1
-    print(f"{path}: sound, for node {settings.node} in mode {settings.mode.value} with {len(found)} plugins")
+    settings = _read(path, environment)
+    print(f"{name}: sound, for node {settings.node} in mode {settings.mode.value} with {len(found)} plugins")
     return 0
 
 
-def _find_plugin_problems(settings: Settings, ports: Ports) -> list[str]:
+def _find_plugin_problems(path: Path | None, environment: Mapping[str, str], ports: Ports) -> list[str]:
     """What only shows when the plugins hand in their parts."""
+    settings = _read(path, environment)
     try:
         parts = collect_parts(settings, ports, FixedSeats(settings.node, settings.roles))
     except SupernodedError as error:
@@ -80,12 +82,11 @@ def _find_plugin_problems(settings: Settings, ports: Ports) -> list[str]:
         for one in parts.plugins
         if one.trouble and one.name not in settings.plugins_off
     ]
-    strangers = [
-        f"policies.{name} names no policy; remove it, or install its plugin; there are {', '.join(parts.policies) or 'none'}"
-        for name in settings.policies
-        if name not in parts.policies
-    ]
-    return left_out + strangers
+    return left_out + [str(problem) for problem in find_problems(path, environment, policies=parts.policies)]
+
+
+def _read(path: Path | None, environment: Mapping[str, str]) -> Settings:
+    return read_settings(path, environment) if path is not None else default_settings(environment)
 
 
 def _parse(arguments: Sequence[str]) -> argparse.Namespace:

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
+from typing import Any
 
 import msgspec
 
 from supernoded.clock import Clock
 from supernoded.errors import FencedError, JournalError, NotHeldError, WireError
-from supernoded.guards import Guard, Tally
+from supernoded.guards import Guard, Tally, is_from_the_future
 from supernoded.journal import entries
 from supernoded.journal.writer import Journal
 from supernoded.model import Action, Effect, Outcome, Result, Sight, is_protective
 from supernoded.parts import Actuator
 from supernoded.registry import Parts
-from supernoded.supervisor import bounded
+from supernoded.supervisor import HungError, bounded
+from supernoded.vetting import vet_sight
 
 PAUSE = 0.5  # seconds between two looks
 RESEND = 3.0  # seconds for an order to show before it is sent again (a PDU may take 2 s until a SET shows)
@@ -26,6 +29,7 @@ class Performer:
 
     def __init__(self, parts: Parts, guards: Sequence[Guard], tally: Tally, journal: Journal, clock: Clock) -> None:
         self._parts, self._guards, self._tally, self._journal, self._clock = parts, guards, tally, journal, clock
+        self._hung: dict[str, asyncio.Task[Any]] = {}  # orders that gave no answer in time and have not ended
 
     async def perform(self, action: Action) -> Outcome:
         """From intent to outcome. Raises FencedError when the role has gone to another: then its new holder goes on."""
@@ -39,7 +43,7 @@ class Performer:
                     return await self._perform_unrecorded(action, str(error))
                 await self._clock.sleep(PAUSE)  # a journal that is only slow or locked is given the action's own time
             else:
-                return await self._conclude(stored, await self._settle(stored, reopened=stored.issued < action.issued))
+                return await self._conclude(stored, await self._settle(stored, reopened=stored.issued != action.issued))
 
     async def resume(self, action: Action) -> Outcome:
         """Bring an action to its outcome that an earlier life has left open: its order may be out already."""
@@ -74,14 +78,18 @@ class Performer:
             now = self._clock.now()
             if sight.effect is Effect.PRESENT:
                 return self._end(action, Result.DONE, sight.text or "the effect is seen")
-            if now >= action.deadline:
+            if now >= action.deadline or is_from_the_future(action, now):
                 return self._give_up(action, sent=sent, refusal=refusal, sight=sight)
-            if sight.effect is Effect.ABSENT and now - sent_at >= RESEND:
+            if sight.effect is Effect.ABSENT and now - sent_at >= RESEND and not self._is_hanging(action):
                 refusal = self._refusal(action)
                 if not refusal and await self._apply(actuator, action):
                     sent, sent_at = True, self._clock.now()
                     continue  # look at once: most devices show the effect by now
             await self._clock.sleep(min(PAUSE, max(action.deadline - now, 0.0)))
+
+    def _is_hanging(self, action: Action) -> bool:
+        """Whether an order of it is still under way somewhere, so that another one would be the second."""
+        return action.id in self._hung
 
     def _refusal(self, action: Action) -> str:
         now = self._clock.now()
@@ -94,6 +102,9 @@ class Performer:
             await bounded(_apply(actuator, action), self._time_left(action), f"{action.step.kind} on {action.step.target}")
         except NotHeldError:
             return False
+        except HungError as error:
+            self._hung[action.id] = error.task
+            error.task.add_done_callback(lambda _: self._hung.pop(action.id, None))
         except WireError:
             return True  # it may have arrived all the same: only looking tells
         return True
@@ -123,4 +134,4 @@ async def _apply(actuator: Actuator, action: Action) -> None:
 
 
 async def _observe(actuator: Actuator, action: Action) -> Sight:
-    return await actuator.observe(action)
+    return vet_sight(await actuator.observe(action))

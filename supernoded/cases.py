@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
+import msgspec
 from sqlalchemy import Connection
 
 from supernoded.actions import Performer
 from supernoded.clock import Clock
 from supernoded.errors import FencedError, JournalError
 from supernoded.guards import NOTIFY
-from supernoded.incidents import Change, Edge, Ledger, Merged, Opened, Widened
+from supernoded.incidents import FORGET_AFTER, Change, Edge, Ledger, Merged, Opened, Widened
 from supernoded.journal import entries
 from supernoded.journal.rows import Sentence
 from supernoded.journal.writer import Journal
@@ -21,7 +23,8 @@ from supernoded.model import Action, Event, Incident, Mode, Outcome, Result, Ste
 from supernoded.modes import Modes
 from supernoded.parts import Case, World
 from supernoded.registry import Parts
-from supernoded.supervisor import Health, describe, keep
+from supernoded.supervisor import BUGS, Health, describe, keep
+from supernoded.vetting import vet_step
 
 T = TypeVar("T")
 
@@ -68,7 +71,7 @@ class Casework:
         self._b, self.ledger, self._on_opened = bureau, ledger, on_opened
         self._news = asyncio.Queue[Incident]()  # one entry per opened incident, and those are bounded by the subjects there are
         self._woken: dict[str, asyncio.Event] = {}
-        self._merged: dict[str, Sequence[Incident]] = {}  # by the incident that took them over, until its worker has written it down
+        self._merged: dict[str, list[Incident]] = {}  # by the incident that took them over, until that is written down
 
     def take(self, verdict: Verdict) -> None:
         """What a rule says; what it changes is journalled, told, and worked."""
@@ -83,7 +86,9 @@ class Casework:
                 self._news.put_nowait(incident)
                 self._on_opened()
             case Merged(incidents, into):
-                self._merged[into.id] = incidents
+                self._merged.setdefault(into.id, []).extend(incidents)
+                if into.id in self._woken:
+                    self._news.put_nowait(into)  # behind those it takes over, so that these are written down first
                 for incident in incidents:
                     b.teller.incident(incident)
                     self._wake(incident.id)
@@ -103,11 +108,11 @@ class Casework:
     async def run(self) -> None:
         """Take up what an earlier life left, then work whatever opens. Ends with FencedError when the role is lost."""
         left: dict[str, list[Action]] = {}
-        nothing: list[Action] = []
-        for action in await ask(self._b.journal, entries.open_intents(self._b.scope), nothing):
+        for action in await ask(self._b.journal, entries.open_intents(self._b.scope), list[Action]()):
             left.setdefault(action.incident, []).append(action)
         async with asyncio.TaskGroup() as group:
-            for incident in self.ledger.open:
+            opened = [self._news.get_nowait() for _ in range(self._news.qsize())]  # while we asked; in the order of their opening
+            for incident in (*opened, *self.ledger.open):
                 self._hire(group, incident, left.pop(incident.id, []))
             for incident_id, actions in left.items():  # their incident is over or was never written: bring them to their outcome
                 group.create_task(self._resume(actions), name=f"left by {incident_id}")
@@ -119,22 +124,29 @@ class Casework:
             self._b.teller.action(action, await self._b.performer.resume(action))
 
     def _hire(self, group: asyncio.TaskGroup, incident: Incident, left: Sequence[Action]) -> None:
-        if incident.id in self._woken:
-            return  # it opened before the cases began to run, and was hired with those that were restored
-        woken = self._woken[incident.id] = asyncio.Event()
         name = f"case {incident.id}"
+        if incident.id in self._woken:  # it has its worker, and perhaps something more to take over
+            group.create_task(self._take_over(incident), name=name)
+            return
+        woken = self._woken[incident.id] = asyncio.Event()
 
         async def work() -> None:
-            worker = Worker(self._b, self.ledger, incident)
-            await worker.take_over(self._merged.get(incident.id, ()))
-            self._merged.pop(incident.id, None)
-            await worker.run(left, woken)
+            await self._take_over(incident)
+            await Worker(self._b, self.ledger, incident).run(left, woken)
 
         async def live() -> None:
-            await keep(name, work, self._b.clock, self._b.health, ends_on=(FencedError,))
-            del self._woken[incident.id]
+            try:
+                await keep(name, work, self._b.clock, self._b.health, ends_on=(FencedError,))
+            finally:
+                del self._woken[incident.id]  # also when all cases begin anew: then it is hired again
 
         group.create_task(live(), name=name)
+
+    async def _take_over(self, into: Incident) -> None:
+        """Durable before its own opening: a later life must not work these on their own beside it."""
+        b = self._b
+        for one in self._merged.pop(into.id, ()):
+            await write(b.journal, entries.merge_incident(one.id, into.id, b.clock.now(), b.scope, b.epoch))
 
 
 async def ask(journal: Journal, work: Callable[[Connection], T], default: T) -> T:
@@ -145,6 +157,17 @@ async def ask(journal: Journal, work: Callable[[Connection], T], default: T) -> 
         raise
     except JournalError:
         return default
+
+
+async def write(journal: Journal, work: Sentence[T]) -> T | None:
+    """Durable on return; while the journal takes nothing it is posted, and the case goes on. Raises FencedError."""
+    try:
+        return await journal.commit(work)
+    except FencedError:
+        raise
+    except JournalError:
+        journal.post(work)
+        return None
 
 
 class Worker:
@@ -160,6 +183,9 @@ class Worker:
     async def run(self, left: Sequence[Action], woken: asyncio.Event) -> None:
         """Until it is closed or merged. `left` = actions that an earlier life has not brought to their outcome."""
         await self._take_up(left)
+        if not self._ledger.is_open(self._incident):  # merged before its worker began: that may have been written before its opening
+            b, into = self._b, self._ledger.home(self._incident)
+            await write(b.journal, entries.merge_incident(self._incident.id, into, b.clock.now(), b.scope, b.epoch))
         while self._ledger.is_open(self._incident):
             woken.clear()
             if self._b.modes.of(self._policy) is not Mode.ACT:
@@ -174,36 +200,24 @@ class Worker:
             else:
                 await self._wait(woken)
 
-    async def take_over(self, merged: Sequence[Incident]) -> None:
-        """Durable before its own opening: a later life must not work these on their own beside it."""
-        for one in merged:
-            await self._write(entries.merge_incident(one.id, self._incident.id, self._b.clock.now(), self._b.scope, self._b.epoch))
-
-    async def _write(self, work: Sentence[T]) -> T | None:
-        """Durable on return; while the journal takes nothing it is posted, and the case goes on. Raises FencedError."""
-        try:
-            return await self._b.journal.commit(work)
-        except FencedError:
-            raise
-        except JournalError:
-            self._b.journal.post(work)
-            return None
-
     async def _take_up(self, left: Sequence[Action]) -> None:
         """Durable before its first step, or a later life would not know that it has begun; then what earlier lives did about it."""
         self._incident = await self._record_opening()
         for action in left:
             self._done[action.step.name] = outcome = await self._b.performer.resume(action)
             self._b.teller.action(action, outcome)
-        nothing: dict[str, Outcome] = {}
-        self._done |= await ask(self._b.journal, entries.outcomes_of(self._incident.id), nothing)
+        self._done |= await ask(self._b.journal, entries.outcomes_of(self._incident.id), dict[str, Outcome]())
 
     async def _record_opening(self) -> Incident:
         """The incident under which the journal knows this trouble: an older open one wins, so that nothing is done twice."""
-        stored = await self._write(entries.open_incident(self._incident, self._b.epoch)) or self._incident
-        if stored.id != self._incident.id:
-            self._ledger.adopt(self._incident, stored)
-        return stored
+        b = self._b
+        stored = await write(b.journal, entries.open_incident(self._incident, b.epoch)) or self._incident
+        if stored.id == self._incident.id:
+            return stored
+        wider = self._ledger.adopt(self._incident, stored, b.clock.now())
+        if wider != stored:
+            await write(b.journal, entries.widen_incident(wider, b.clock.now(), b.epoch))
+        return wider
 
     def _next_step(self, done: Mapping[str, Outcome], *, still_raised: bool | None = None) -> Step | None:
         if self._remedy is None or len(done) >= MOST_STEPS:
@@ -211,8 +225,9 @@ class Worker:
         raised = self._ledger.is_raised(self._incident) if still_raised is None else still_raised
         case = Case(incident=self._ledger.current(self._incident), done=done, still_raised=raised)
         try:
-            step = self._remedy.next(case, self._b.world(), self._b.clock.now())
-        except Exception as error:  # noqa: BLE001 - a plugin's bug costs its own remedy; the incident stays open and says so
+            wanted = self._remedy.next(case, self._b.world(), self._b.clock.now())
+            step = None if wanted is None else vet_step(wanted)
+        except BUGS as error:  # a plugin's bug costs its own remedy; the incident stays open and says so
             self._b.health.report(f"remedy {self._incident.kind}", f"cannot say the next step: {describe(error)}")
             return None
         if step is not None and step.name in done:
@@ -241,35 +256,39 @@ class Worker:
         return outcome
 
     async def _rehearse(self) -> None:
-        """What would be done, step by step, as if each step went well; told once as long as it stays the same."""
-        raised, done = self._ledger.is_raised(self._incident), dict[str, Outcome]()
+        """What would be done from here on, step by step, as if each step went well; told once as long as it stays the same."""
+        raised, done = self._ledger.is_raised(self._incident), dict(self._done)
         actions: list[Action] = []
         while (step := self._next_step(done, still_raised=raised)) is not None:
             actions.append(self._action(step))
             done[step.name] = Outcome(action=actions[-1].id, result=Result.DONE, text="assumed", at=self._b.clock.now())
-        names = tuple(done)
+        names = tuple(action.step.name for action in actions)
         if names in ((), self._rehearsed):
             return
         self._rehearsed = names
         for action in actions:
             self._b.journal.post(entries.rehearse(action))
             self._b.teller.action(action, None)
-        if actions and self._b.modes.of(self._policy) is Mode.ADVISE:
+        if self._b.modes.of(self._policy) is Mode.ADVISE:
             await self._advise(actions)
 
     async def _advise(self, actions: list[Action]) -> None:
-        """In `advise` people are notified of what would be done."""
+        """In `advise` people are notified of what would be done, once for each plan, also over a restart."""
         plan = "; ".join(f"{a.step.kind} on {a.step.target} ({a.step.reason})" for a in actions)
-        name = f"advise-{len(self._done)}"
+        name = f"advise-{hashlib.sha256(repr([a.step.name for a in actions]).encode()).hexdigest()[:8]}"
         if name not in self._done:
             step = Step(name=name, kind=NOTIFY, target=self._incident.subject, reason=f"{self._incident.text}. Advice: {plan}")
             self._done[name] = await self._perform(step)
 
     async def _close(self) -> None:
         """Durable before it is forgotten, or the same trouble, come again at once, would be taken for the old one, all done."""
-        now = self._b.clock.now()
-        await self._write(entries.close_incident(self._incident.id, now, self._b.scope, self._b.epoch))
-        self._b.teller.incident(self._ledger.close(self._incident, now))
+        b, now, incident = self._b, self._b.clock.now(), self._ledger.current(self._incident)
+        if self._ledger.is_forgotten(incident, now):
+            unheard = f"{incident.text}. Closed without having been seen clear: no rule has judged it for {FORGET_AFTER / 86_400:g} days"
+            incident = msgspec.structs.replace(incident, text=unheard)
+            await write(b.journal, entries.widen_incident(incident, now, b.epoch))
+        await write(b.journal, entries.close_incident(incident.id, now, b.scope, b.epoch))
+        b.teller.incident(self._ledger.close(incident, now))
 
     async def _wait(self, woken: asyncio.Event) -> None:
         """Until there is news of it, or a turn has passed: modes, holds and deadlines change by themselves."""

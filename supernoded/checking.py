@@ -7,9 +7,12 @@ import os
 import stat
 from collections.abc import Collection, Mapping
 from pathlib import Path
+from types import MappingProxyType
+
+import msgspec
 
 from supernoded.page import Page, read_file
-from supernoded.settings import Settings, list_files, load_settings
+from supernoded.settings import Settings, list_files, load_settings, parse_settings
 from supernoded.tables import Key, Problem
 
 _PRIVATE = frozenset({"password_file", "key_file", "database_password_file"})
@@ -18,18 +21,27 @@ _MOST_PEM = 1_048_576  # bytes of a certificate file that are looked at
 
 
 def find_problems(
-    path: Path, environment: Mapping[str, str], plugins: Collection[str] | None = None, policies: Collection[str] | None = None
+    path: Path | None,
+    environment: Mapping[str, str],
+    plugins: Collection[str] | None = None,
+    policies: Collection[str] | None = None,
+    tables: Mapping[str, type[msgspec.Struct]] = MappingProxyType({}),
 ) -> list[Problem]:
-    """Everything that can be found without starting. `plugins` and `policies` are the names that exist, None = not known."""
-    settings = load_settings(path, environment)
+    """Everything that can be found without starting, in a file or, without one, in the defaults.
+
+    `plugins` and `policies` are the names that exist, None = not known; `tables` the types of the plugins' own tables.
+    """
+    settings = load_settings(path, environment) if path is not None else parse_settings("", "defaults", Path.cwd(), environment)
     if not isinstance(settings, Settings):
         return settings
-    text = read_file(path)
-    page = Page(str(path), "" if isinstance(text, Problem) else text)
+    text = read_file(path) if path is not None else ""
+    page = Page(str(path or "defaults"), "" if isinstance(text, Problem) else text)
     _check_folder(page, ("state",), settings.state)
     _check_folder(page, ("runtime",), settings.runtime)
     for key, file in list_files(settings):
         _check_file(page, key, file)
+    for name in sorted(tables.keys() & settings.plugins.keys()):
+        page.read(tables[name], settings.plugins[name], ("plugins", name))
     if plugins is not None:
         _check_names(page, [("plugins", name) for name in settings.plugins], plugins, "plugin")
         for index, name in enumerate(settings.plugins_off):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -123,15 +123,15 @@ async def run(daemon: Daemon) -> None:
     gate = Gate(Access(reading_group=admin.group, operator_group=admin.operators), ports.uid)
     try:
         async with serve_admin(FrontDesk(house), gate, ports.listen(house.settings), log.getChild("admin")):
-            await house.take_up()  # not before the folders are known to be ours
-            await _run_parts(daemon)
+            known = await house.take_up()  # not before the folders are known to be ours
+            await _run_parts(daemon, [] if known else [("asking what operators said", house.ask_again)])
     finally:
         if daemon.chores is not None:
             daemon.chores.stop()
         await house.journal.close()
 
 
-async def _run_parts(daemon: Daemon) -> None:
+async def _run_parts(daemon: Daemon, more: Sequence[tuple[str, Callable[[], Awaitable[None]]]]) -> None:
     house = daemon.house
     if daemon.chores is not None:
         daemon.chores.start()
@@ -141,6 +141,7 @@ async def _run_parts(daemon: Daemon) -> None:
         ("reporter", house.reporter.run),
         *((f"duty {duty.scope}", duty.run) for duty in house.duties),
         *((("embedded broker", daemon.uplink.serve),) if daemon.uplink.serve is not None else ()),
+        *more,
         ("watch", partial(_watch, house, daemon.ports.notifier)),
     ]
     async with asyncio.TaskGroup() as group:

@@ -13,12 +13,12 @@ from supernoded.cases import Bureau, Casework, Teller
 from supernoded.clock import Clock
 from supernoded.errors import FencedError, JournalError
 from supernoded.guards import Guard, Tally
-from supernoded.history import DEFAULT_WINDOW, History
+from supernoded.history import DEFAULT_WINDOW, FORGET_AFTER, History
 from supernoded.incidents import Ledger
-from supernoded.journal import entries
+from supernoded.journal import entries, queries
 from supernoded.journal.writer import Journal
 from supernoded.judging import Bench
-from supernoded.model import Incident, Reading
+from supernoded.model import Incident, Reading, Result
 from supernoded.modes import Modes
 from supernoded.parts import World
 from supernoded.registry import Parts
@@ -29,6 +29,7 @@ from supernoded.supervisor import Health, keep
 from supernoded.topology import Topology
 
 JUDGE_EVERY = 5.0  # seconds after which every rule is asked even without news, so that age is seen
+MOST_ACTIONS = 1_000  # of an earlier life that count against the rates of this one
 SNAPSHOT_EVERY = 10.0  # seconds between two snapshots of the rules' memories
 
 
@@ -66,6 +67,9 @@ class Duty:
         self.bench = Bench(rules, self.history, means.health, self.cases.take)
         self.samplers = [Sampler(s, means.clock, means.health, self.take) for s in parts.sensors if s.scope == scope]
         helm = Helm(scope, self.history, journal, means.clock, means.modes, means.health, means.held)
+        for loop in parts.loops:
+            if loop.scope == scope and loop.target not in parts.handles:
+                means.health.report(f"loop {loop.name}", f"does not steer: no plugin hands in a handle for {loop.target}")
         self.steerings = [Steering(helm, x, parts.handles[x.target], parts.owner("loop", x.name)) for x in loops]
         self._sieve = recording.Sieve()
         self.judged_at = means.clock.now()
@@ -79,15 +83,21 @@ class Duty:
         self.bench.judge(self._m.clock.now(), {reading.quantity for reading in readings})
 
     async def take_up(self) -> None:
-        """What an earlier life left: memories and open incidents. A journal that cannot answer costs both, and says so itself."""
+        """What an earlier life left: memories, open incidents, and how often it acted. A journal that cannot answer says so itself."""
+        now = self._m.clock.now()
+        lately = queries.Filter(since=now - self._m.tally.window, until=now, limit=MOST_ACTIONS)
         try:
             self.bench.restore(await self._journal.commit(entries.memories(self.scope)))
+            deeds = await self._journal.commit(queries.actions(lately))
             left: list[Incident] = await self._journal.commit(entries.open_incidents(self.scope))
         except FencedError:
             raise
         except JournalError:
             return
-        self.ledger.restore(left)
+        for deed in reversed(deeds.rows):
+            if deed.outcome is None or deed.outcome.result in (Result.DONE, Result.UNCONFIRMED):
+                self._m.tally.count(deed.action, deed.action.issued)
+        self.ledger.restore(left, self._m.clock.now())
 
     async def run(self) -> None:
         """Until cancelled; FencedError when the role has gone to another."""
@@ -98,7 +108,7 @@ class Duty:
                 for sampler in self.samplers:
                     group.create_task(keep(f"sampler {sampler.sensor.name}", sampler.run, m.clock, m.health))
                 for steering in self.steerings:
-                    group.create_task(keep(f"steering {self.scope}", steering.run, m.clock, m.health))
+                    group.create_task(keep(f"steering of {steering.target}", steering.run, m.clock, m.health))
                 group.create_task(keep(f"cases {self.scope}", self.cases.run, m.clock, m.health, ends_on=(FencedError,)))
                 group.create_task(keep(f"judging {self.scope}", self._judge, m.clock, m.health))
                 group.create_task(keep(f"memory {self.scope}", self._remember, m.clock, m.health))
@@ -115,6 +125,12 @@ class Duty:
         while True:
             await self._m.clock.sleep(SNAPSHOT_EVERY)
             self.snapshot()
+            self._forget(self._m.clock.now() - FORGET_AFTER)
+
+    def _forget(self, horizon: float) -> None:
+        self.history.forget(horizon)
+        self.bench.forget(horizon)
+        self._sieve.forget(horizon - recording.LONGEST_INTERVAL)  # what does not change has a row a day
 
     def snapshot(self) -> None:
         """Write the memories that changed."""

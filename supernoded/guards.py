@@ -16,9 +16,14 @@ def guard_deadline(action: Action, now: float) -> str | None:
     """Nothing is sent after its deadline, nor when it was issued in the future of a clock that was set back."""
     if now >= action.deadline:
         return f"its deadline was {now - action.deadline:.1f} s ago"
-    if action.issued > now + 1.0:
+    if is_from_the_future(action, now):
         return f"it was issued {action.issued - now:.0f} s in the future: the clock was set back"
     return None
+
+
+def is_from_the_future(action: Action, now: float) -> bool:
+    """Whether it was issued before the clock was set back: its deadline may be days ahead, and means nothing."""
+    return action.issued > now + 1.0
 
 
 def guard_mode(mode_of: Callable[[str], Mode]) -> Guard:
@@ -82,12 +87,12 @@ class Tally:
     """How often we have acted lately: the guards of rate and of attempts look here, `actions.py` counts here."""
 
     def __init__(self, per_minute: int, attempts: int, attempt_window: float = 3600.0) -> None:
-        self._per_minute, self._attempts, self._window = per_minute, attempts, attempt_window
+        self._per_minute, self._attempts, self.window = per_minute, attempts, attempt_window
         self._sent: deque[tuple[float, str, str, str]] = deque(maxlen=10_000)  # at, kind, target, action id
 
     def count(self, action: Action, now: float) -> None:
-        """One more first byte. Sending one action again is not another attempt."""
-        if all(ident != action.id for _, _, _, ident in self._sent):
+        """One more first byte. Sending one action again is not another attempt; a notice touches nothing."""
+        if action.step.kind != NOTIFY and all(ident != action.id for _, _, _, ident in self._sent):
             self._sent.append((now, action.step.kind, action.step.target, action.id))
 
     def guard(self, action: Action, now: float) -> str | None:
@@ -99,9 +104,9 @@ class Tally:
         if last_minute >= self._per_minute:
             return f"{last_minute} actions were sent in the last minute, the limit is {self._per_minute}"
         same = sum(
-            1 for at, kind, target, _ in others if now - at < self._window and (kind, target) == (action.step.kind, action.step.target)
+            1 for at, kind, target, _ in others if now - at < self.window and (kind, target) == (action.step.kind, action.step.target)
         )
         if same >= self._attempts:
-            tried = f"{action.step.kind} was tried {same} times on {action.step.target} within {self._window / 3600:g} h"
+            tried = f"{action.step.kind} was tried {same} times on {action.step.target} within {self.window / 3600:g} h"
             return f"{tried}, the limit is {self._attempts}"
         return None

@@ -11,6 +11,7 @@ from supernoded.errors import PluginError
 from supernoded.model import Reading, State
 
 DEFAULT_WINDOW = 600.0  # seconds; design section 6
+FORGET_AFTER = 86_400.0  # seconds after which what its source no longer reports is forgotten: mounts and ports come and go for years
 MOST_READINGS = 200_000  # over all windows: about 32 MB (design section 6) at 160 bytes a reading
 
 
@@ -22,6 +23,13 @@ class Series:
     def __init__(self) -> None:
         self.readings: deque[Reading] = deque()
         self.fresh_for = 0.0
+
+    def insert(self, reading: Reading) -> None:
+        """In the order of time, in which they nearly always come."""
+        place = len(self.readings)
+        while place and self.readings[place - 1].at > reading.at:
+            place -= 1
+        self.readings.insert(place, reading)
 
     def trim(self, horizon: float) -> int:
         """Drop what is older than `horizon`, but never the newest; how many went."""
@@ -49,10 +57,10 @@ class History:
             if series is None:
                 series = subjects[reading.subject] = Series()
             series.fresh_for = fresh_for
-            series.readings.append(reading)
+            series.insert(reading)
             window = self._windows.get(reading.quantity, DEFAULT_WINDOW)
-            self._count += 1 - series.trim(reading.at - window)
-        if self._count > self._most:
+            self._count += 1 - series.trim(series.readings[-1].at - window)
+        if self._count > self._most and self._count >= 2 * sum(map(len, self._series.values())):  # fewer could not be halved
             self._thin()
 
     def _thin(self) -> None:
@@ -62,6 +70,13 @@ class History:
                 for _ in range(len(series.readings) // 2):
                     series.readings.popleft()
                     self._count -= 1
+
+    def forget(self, horizon: float) -> None:
+        """Drop what nobody has reported since, not even as UNKNOWN."""
+        for quantity, subjects in self._series.items():
+            kept = {subject: series for subject, series in subjects.items() if series.readings[-1].at >= horizon}
+            self._count -= sum(len(series.readings) for subject, series in subjects.items() if subject not in kept)
+            self._series[quantity] = kept
 
     def view(self, now: float, watches: Mapping[str, float]) -> View:
         """What somebody who watches these quantities sees at `now`."""
@@ -99,11 +114,11 @@ class View:
         return self._series.get(quantity, {})
 
     def subjects(self, quantity: str) -> list[str]:
-        """Every subject this quantity was ever read for, sorted."""
+        """Every subject this quantity was read for within a day or so, sorted."""
         return sorted(self._of(quantity))
 
     def newest(self, quantity: str, subject: str) -> Reading | None:
-        """The newest reading with its state as of now (STALE when it is too old); None when there was never one."""
+        """The newest reading with its state as of now (STALE when it is too old); None when there was none for a day."""
         series = self._of(quantity).get(subject)
         return None if series is None else _as_of(series, self.now)
 

@@ -22,6 +22,7 @@ from supernoded.reporting import Reporter
 from supernoded.settings import Settings
 from supernoded.supervisor import Health
 
+ASK_AGAIN = 2.0  # seconds
 GRACE = 10.0  # seconds after the start in which a missing MQTT session is no trouble yet
 
 
@@ -47,18 +48,25 @@ class House:
     holds: list[Hold]
     ready: asyncio.Event = field(default_factory=asyncio.Event)
 
-    async def take_up(self) -> None:
-        """What people said in earlier lives: modes and holds. While the journal cannot tell, the settings' modes count."""
+    async def take_up(self) -> bool:
+        """What people said in earlier lives: modes and holds. While the journal cannot tell (False), the settings' modes count."""
         try:
             said = await self.journal.ask(entries.modes())
             holds = await self.journal.ask(entries.holds(self.clock.now()))
         except JournalError as error:
             self.health.report("what operators said", f"unknown until the journal can be read, the settings count: {error}")
-            return
+            return False
+        self.health.report("what operators said", "")
         self.holds[:] = holds
         for word in said:
             if word.policy not in self.modes.said:  # somebody may have spoken since
                 self.modes.say(word)
+        return True
+
+    async def ask_again(self) -> None:
+        """Until the journal can tell what people said."""
+        while not await self.take_up():
+            await self.clock.sleep(ASK_AGAIN)
 
     @property
     def policies(self) -> list[str]:

@@ -5,6 +5,8 @@
   within that time is one incident.
 * *Common cause*: the same kind on several subjects that share a thing (a cable, loop, feed, node) within `common_window` seconds is one
   incident of the shared thing; the first ones are merged into it and worked no further on their own.
+* There is never more than one open incident of one kind and subject, here as in the journal: a second wave joins the first.
+* Of a subject that vanished, or whose rule is gone, nobody will ever say CLEAR: after `FORGET_AFTER` seconds without a word it is over.
 """
 
 from __future__ import annotations
@@ -19,6 +21,8 @@ from supernoded.model import Event, Incident, Level, Severity, Verdict, event_id
 Shared = Callable[[str], tuple[str, ...]]  # what a subject shares with others, nearest first
 
 SITE = "site"  # the thing that subjects share which share nothing else but the minute
+FORGET_AFTER = 7 * 86_400.0  # seconds
+MOST_NAMED = 8  # members that the text of a shared incident names
 _WEIGHT = {Severity.INFO: 0, Severity.WARNING: 1, Severity.CRITICAL: 2}
 
 
@@ -56,6 +60,7 @@ class _Track:
 
     raised: bool
     since: float
+    heard: float  # when a rule last said anything of it
     incident: str = ""
     unsure: str = ""  # what the rule last said while it could not tell
 
@@ -74,16 +79,18 @@ class Ledger:
         """Every open incident, merged ones left out, oldest first."""
         return list(self._open.values())
 
-    def restore(self, incidents: Iterable[Incident]) -> None:
+    def restore(self, incidents: Iterable[Incident], now: float) -> None:
         """Take up what an earlier life left open: raised until a verdict says otherwise."""
         for incident in incidents:
             self._open[incident.id] = incident
             for subject in incident.members or (incident.subject,):
-                self._tracks[incident.kind, subject] = _Track(raised=True, since=incident.opened, incident=incident.id)
+                self._tracks[incident.kind, subject] = _Track(raised=True, since=incident.opened, heard=now, incident=incident.id)
 
     def take(self, verdict: Verdict) -> list[Change]:
         """What one verdict changes."""
         track = self._tracks.get((verdict.kind, verdict.subject))
+        if track is not None:
+            track.heard = verdict.at
         if verdict.level is Level.UNSURE:
             if track is not None:
                 track.unsure = verdict.text
@@ -92,7 +99,7 @@ class Ledger:
         if track is None:
             if not raised:
                 return []
-            track = self._tracks[verdict.kind, verdict.subject] = _Track(raised=False, since=verdict.at)
+            track = self._tracks[verdict.kind, verdict.subject] = _Track(raised=False, since=verdict.at, heard=verdict.at)
         track.unsure = ""
         if raised == track.raised:
             return []
@@ -137,27 +144,34 @@ class Ledger:
         )
 
     def _join(self, verdict: Verdict, track: _Track) -> Widened | None:
-        """An open incident of a thing that this subject shares takes it in."""
+        """An open incident of this very subject, or of a thing that it shares and that was struck lately, takes it in."""
         things = (*self._shared(verdict.subject), SITE)
         for incident in self._open.values():
-            if incident.kind == verdict.kind and incident.members and incident.subject in things and self._is_near(incident, verdict.at):
-                members = tuple(sorted({*incident.members, verdict.subject}))
-                wider = msgspec.structs.replace(
-                    incident,
-                    members=members,
-                    severity=max(incident.severity, verdict.severity, key=_WEIGHT.__getitem__),
-                    text=_common_text(incident.kind, incident.subject, members),
-                )
-                self._open[incident.id] = wider
+            if incident.kind != verdict.kind:
+                continue
+            is_common = bool(incident.members) and incident.subject in things and self._is_near(incident, verdict.at)
+            if is_common or incident.subject == verdict.subject:
                 track.incident = incident.id
-                return Widened(wider)
+                return Widened(self._widen(incident, {verdict.subject}, verdict.severity))
         return None
 
+    def _widen(self, incident: Incident, subjects: set[str], severity: Severity) -> Incident:
+        """It takes in more subjects."""
+        members = tuple(sorted({*self._subjects(incident), *subjects}))
+        wider = msgspec.structs.replace(
+            incident,
+            members=members,
+            severity=max(incident.severity, severity, key=_WEIGHT.__getitem__),
+            text=_common_text(incident.kind, incident.subject, members),
+        )
+        self._open[incident.id] = wider
+        return wider
+
     def _is_near(self, incident: Incident, at: float) -> bool:
-        """Whether its newest edge lies within the window before `at`."""
+        """Whether its newest edge lies within the window around `at` (a clock that was set back leaves edges in the future)."""
         subjects = incident.members or (incident.subject,)
         newest = max((t.since for s in subjects if (t := self._tracks.get((incident.kind, s))) is not None), default=incident.opened)
-        return at - newest <= self._window
+        return abs(at - newest) <= self._window
 
     def _merge_around(self, own: Incident, verdict: Verdict) -> list[Change]:
         """Look for the nearest thing that the newcomer shares with other young incidents of its kind."""
@@ -173,39 +187,57 @@ class Ledger:
         return []
 
     def _merge(self, incidents: list[Incident], thing: str, verdict: Verdict) -> list[Change]:
+        """One incident of `thing` takes these over: the one that is open for an earlier wave, else a new one."""
         members = tuple(sorted(i.subject for i in incidents))
         worst = max((i.severity for i in incidents), key=_WEIGHT.__getitem__)
-        shared = msgspec.structs.replace(self._new(verdict, thing, _common_text(verdict.kind, thing, members), members), severity=worst)
+        others = [i for i in self._open.values() if i not in incidents]
+        earlier = next((i for i in others if i.kind == verdict.kind and i.subject == thing), None)
+        if earlier is None:
+            shared = msgspec.structs.replace(self._new(verdict, thing, _common_text(verdict.kind, thing, members), members), severity=worst)
+            self._open[shared.id] = shared
+        else:
+            shared = self._widen(earlier, set(members), worst)
         merged = tuple(msgspec.structs.replace(i, merged_into=shared.id) for i in incidents)
         for incident in incidents:
             del self._open[incident.id]
             self._tracks[incident.kind, incident.subject].incident = shared.id
-        self._open[shared.id] = shared
-        return [Opened(shared), Merged(merged, shared)]
+        return [Opened(shared) if earlier is None else Widened(shared), Merged(merged, shared)]
 
     def is_raised(self, incident: Incident) -> bool:
         """Whether any of its subjects is still in trouble."""
         return any(self._of(incident, subject).raised for subject in self._subjects(incident))
 
     def is_over(self, incident: Incident, now: float) -> bool:
-        """Whether its cause has been clear for long enough."""
+        """Whether its cause has been clear for long enough, or is forgotten."""
         tracks = [self._of(incident, subject) for subject in self._subjects(incident)]
-        return all(not track.raised and now - track.since >= self._clear_after for track in tracks)
+        return all(_is_forgotten(track, now) or (not track.raised and now - track.since >= self._clear_after) for track in tracks)
+
+    def is_forgotten(self, incident: Incident, now: float) -> bool:
+        """Whether it will end without having been seen clear, because nobody judges some of its subjects any more."""
+        return any(_is_forgotten(self._of(incident, subject), now) for subject in self._subjects(incident))
 
     def is_open(self, incident: Incident) -> bool:
         """Whether it is neither closed nor merged into another."""
         return incident.id in self._open
 
+    def home(self, incident: Incident) -> str:
+        """The incident that its subject belongs to now: itself, or the one that took it over; empty when that is closed."""
+        track = self._tracks.get((incident.kind, incident.subject))
+        return track.incident if track is not None else ""
+
     def current(self, incident: Incident) -> Incident:
         """The incident as it is now; members may have joined."""
         return self._open.get(incident.id, incident)
 
-    def adopt(self, incident: Incident, older: Incident) -> None:
-        """The journal knows this trouble under an older identity: go on under that one."""
-        for subject in self._subjects(incident):
-            self._tracks[incident.kind, subject].incident = older.id
+    def adopt(self, incident: Incident, older: Incident, now: float) -> Incident:
+        """The journal knows this trouble under an older identity: go on under that one, with the subjects of both."""
+        subjects = set(self._subjects(incident))
+        for subject in {*subjects, *(older.members or (older.subject,))}:
+            fresh = _Track(raised=True, since=older.opened, heard=now)  # as what is restored: raised until a verdict says otherwise
+            self._tracks.setdefault((incident.kind, subject), fresh).incident = older.id
         self._open.pop(incident.id, None)
         self._open[older.id] = older
+        return older if subjects == set(self._subjects(older)) else self._widen(older, subjects, incident.severity)
 
     def close(self, incident: Incident, now: float) -> Incident:
         """Its life is over."""
@@ -223,9 +255,14 @@ class Ledger:
         return now.members or (now.subject,)
 
     def _of(self, incident: Incident, subject: str) -> _Track:
-        return self._tracks.get((incident.kind, subject)) or _Track(raised=False, since=incident.opened)
+        return self._tracks.get((incident.kind, subject)) or _Track(raised=False, since=incident.opened, heard=incident.opened)
+
+
+def _is_forgotten(track: _Track, now: float) -> bool:
+    return now - track.heard >= FORGET_AFTER
 
 
 def _common_text(kind: str, thing: str, members: tuple[str, ...]) -> str:
     where = "many subjects within a minute" if thing == SITE else f"subjects that share {thing}"
-    return f"{kind} on {len(members)} {where}: {', '.join(members)}"
+    more = f" and {len(members) - MOST_NAMED} more" if len(members) > MOST_NAMED else ""
+    return f"{kind} on {len(members)} {where}: {', '.join(members[:MOST_NAMED])}{more}"

@@ -10,7 +10,8 @@ import msgspec
 from supernoded.history import History
 from supernoded.model import Level, Verdict
 from supernoded.parts import Rule
-from supernoded.supervisor import Health, describe
+from supernoded.supervisor import BUGS, Health, describe
+from supernoded.vetting import vet_verdict
 
 Deliver = Callable[[Verdict], None]
 
@@ -19,10 +20,20 @@ class Bench:
     """The rules of one scope and what each remembers."""
 
     def __init__(self, rules: Sequence[Rule[Any]], history: History, health: Health, deliver: Deliver) -> None:
-        self._rules, self._history, self._health, self._deliver = rules, history, health, deliver
-        self._memories: dict[str, Any] = {rule.kind: rule.start() for rule in rules}
+        self._history, self._health, self._deliver = history, health, deliver
+        self._memories: dict[str, Any] = {}
+        self._rules = [rule for rule in rules if self._start(rule)]
         self._levels: dict[tuple[str, str], Verdict] = {}  # the last word on each subject, for status and for a rule that breaks
         self._saved: dict[str, bytes] = {}
+        self._unwritable: set[str] = set()  # rules whose memory JSON cannot carry
+
+    def _start(self, rule: Rule[Any]) -> bool:
+        try:
+            self._memories[rule.kind] = rule.start()
+        except BUGS as error:  # a plugin's bug costs its own rule, not the start of the daemon
+            self._health.report(f"rule {rule.kind}", f"cannot start and is not asked: {describe(error)}")
+            return False
+        return True
 
     def restore(self, saved: Mapping[str, bytes]) -> None:
         """Take up the memories of an earlier life; one that no longer fits its rule starts anew, and that is said."""
@@ -32,14 +43,22 @@ class Bench:
                 continue
             try:
                 self._memories[rule.kind] = msgspec.json.decode(body, type=type(self._memories[rule.kind]))
-            except msgspec.DecodeError as error:
+            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
                 self._health.report(f"memory of rule {rule.kind}", f"does not fit this version and starts anew: {error}")
 
     def snapshot(self) -> dict[str, bytes]:
         """The memories that changed since the last snapshot, as JSON."""
         changed = {}
         for kind, memory in self._memories.items():
-            body = msgspec.json.encode(memory)
+            try:
+                body = msgspec.json.encode(memory)
+            except BUGS as error:  # whatever a plugin remembers: it costs its own memory
+                self._unwritable.add(kind)
+                self._health.report(f"snapshot of rule {kind}", f"cannot be written, a restart forgets it: {describe(error)}")
+                continue
+            if kind in self._unwritable:
+                self._unwritable.discard(kind)
+                self._health.report(f"snapshot of rule {kind}", "")
             if memory is not None and self._saved.get(kind) != body:
                 changed[kind] = self._saved[kind] = body
         return changed
@@ -51,11 +70,16 @@ class Bench:
             if news is None or not news.isdisjoint(rule.watches):
                 self._ask(rule, now)
 
+    def forget(self, horizon: float) -> None:
+        """Drop the last word on subjects of which no rule has said anything since."""
+        self._levels = {key: verdict for key, verdict in self._levels.items() if verdict.at >= horizon}
+
     def _ask(self, rule: Rule[Any], now: float) -> None:
         view = self._history.view(now, rule.watches)
         try:
-            memory, verdicts = rule.judge(view, self._memories[rule.kind])
-        except Exception as error:  # noqa: BLE001 - a plugin's bug costs its own verdicts, nothing else
+            memory, said = rule.judge(view, self._memories[rule.kind])
+            verdicts = [vet_verdict(verdict, rule.kind) for verdict in said]
+        except BUGS as error:  # a plugin's bug costs its own verdicts, nothing else
             self._break(rule, now, describe(error))
             return
         self._memories[rule.kind] = memory
@@ -66,6 +90,11 @@ class Bench:
 
     def _break(self, rule: Rule[Any], now: float, why: str) -> None:
         self._health.report(f"rule {rule.kind}", f"cannot judge, its subjects are unsure: {why}")
-        for (kind, subject), _ in list(self._levels.items()):
+        for kind, subject in list(self._levels):
             if kind == rule.kind:
-                self._deliver(Verdict(kind=kind, subject=subject, level=Level.UNSURE, text=f"the rule failed: {why}", at=now))
+                self._levels[kind, subject] = unsure = _make_unsure(kind, subject, now, why)
+                self._deliver(unsure)
+
+
+def _make_unsure(kind: str, subject: str, now: float, why: str) -> Verdict:
+    return Verdict(kind=kind, subject=subject, level=Level.UNSURE, text=f"the rule failed: {why}", at=now)

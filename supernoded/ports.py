@@ -92,7 +92,7 @@ def _open_uplink(settings: Settings, log: logging.Logger) -> Uplink:
     tls = None
     if mqtt.ca_file is not None:
         tls = TlsFiles(ca=str(mqtt.ca_file), certificate=str(mqtt.certificate_file or ""), key=str(mqtt.key_file or ""))
-    broker = None if mqtt.host else EmbeddedBroker(settings.runtime, log, mqtt.port)
+    broker = None if mqtt.host else EmbeddedBroker(settings.runtime, log, mqtt.port or 0)
     host = mqtt.host if broker is None else HOST
     port = (mqtt.port or (MQTT_PORT if tls is None else MQTT_TLS_PORT)) if broker is None else broker.port
     fabric = AiomqttFabric(

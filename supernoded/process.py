@@ -45,10 +45,12 @@ async def run_process(load: Load, ports: Ports, log: logging.Logger) -> int:
     former: Settings | None = None  # in force until the reload
     while True:
         log.info("node %s starts with %s", daemon.house.settings.node, _count_parts(daemon))
+        _name_left_out(daemon, log)
         life = asyncio.create_task(run(daemon), name="life")
         following = await _live(life, signals, load, ports, log)
         if following is not None:
-            await _stop(life, log)
+            if not await _stop(life, log):
+                return 1  # two lives at once would do things twice; the service manager starts anew
             daemon, former = following, daemon.house.settings
         elif former is not None and (refusal := _find_refusal(daemon, life)) is not None:
             log.error("reload refused, the settings in force stay: %s", refusal)
@@ -94,12 +96,13 @@ async def _end(life: asyncio.Task[None], ports: Ports, log: logging.Logger) -> i
     return 1
 
 
-async def _stop(life: asyncio.Task[None], log: logging.Logger) -> None:
-    """Bounded: what does not end in time is left."""
+async def _stop(life: asyncio.Task[None], log: logging.Logger) -> bool:
+    """Bounded: what does not end in time is left. Whether all has ended."""
     life.cancel()
     await asyncio.wait({life}, timeout=STOP_WITHIN)
     if not life.done():
         log.error("not everything ended within %g s; the process ends all the same", STOP_WITHIN)
+    return life.done()
 
 
 def _count_parts(daemon: Daemon) -> str:
@@ -108,3 +111,9 @@ def _count_parts(daemon: Daemon) -> str:
     return (
         f"{len(parts.sensors)} sensors, {len(parts.rules)} rules and {len(parts.remedies)} remedies of {', '.join(running) or 'no plugin'}"
     )
+
+
+def _name_left_out(daemon: Daemon, log: logging.Logger) -> None:
+    for found in daemon.house.parts.plugins:
+        if found.trouble and found.name not in daemon.house.settings.plugins_off:
+            log.warning("plugin %s is left out: %s", found.name, " ".join(found.trouble.split()))

@@ -16,6 +16,8 @@ import msgspec
 from supernoded.model import Reading, State, Value
 
 FOREIGN = "x."
+MOST = 1e300  # what no quantity reaches, and every float can carry
+LONGEST = 4_000  # characters of a text, or flags; the journal takes as much
 
 
 class Quantity(msgspec.Struct, frozen=True):
@@ -126,7 +128,7 @@ VOCABULARY: Mapping[str, Quantity] = MappingProxyType({q.name: q for q in (*_LIN
 def find_fault(reading: Reading) -> str | None:
     """Why a reading that claims to be GOOD cannot be, by the vocabulary alone; None when it can."""
     if reading.quantity.startswith(FOREIGN):
-        return None
+        return _find_misfit(reading.value)
     quantity = VOCABULARY.get(reading.quantity)
     if quantity is None:
         return f"{reading.quantity} is not in the vocabulary; a quantity of your own is named x.<vendor>.<name>"
@@ -135,16 +137,27 @@ def find_fault(reading: Reading) -> str | None:
     return _find_value_fault(reading.value, quantity)
 
 
-def _find_value_fault(value: Value, quantity: Quantity) -> str | None:
+def _find_misfit(value: Value) -> str | None:
+    """Why it is no value of any quantity."""
     if value is None:
         return "no value"
+    if isinstance(value, int | float) and not abs(value) < MOST:  # so that NaN is one too
+        return f"{value if isinstance(value, float) else 'an endless integer'} where a number is due"
+    length = 0 if isinstance(value, int | float) else len(value)
+    return f"a text of {length} characters or flags, at most {LONGEST} are taken" if length > LONGEST else None
+
+
+def _find_value_fault(value: Value, quantity: Quantity) -> str | None:
+    misfit = _find_misfit(value)
+    if value is None or misfit is not None:
+        return misfit
     if quantity.unit == "text":
         if not isinstance(value, str):
             return f"{value!r} where a text is due"
         return None if quantity.words is None or value in quantity.words else f"{value!r} is none of {', '.join(sorted(quantity.words))}"
     if quantity.unit == "flags":
         return None if isinstance(value, frozenset) else f"{value!r} where a set of flags is due"
-    if not isinstance(value, int | float) or math.isnan(value):
+    if not isinstance(value, int | float):
         return f"{value!r} where a number is due"
     if not quantity.low <= value <= quantity.high:
         return f"{value:g} {quantity.unit} is outside {quantity.low:g} to {quantity.high:g}"

@@ -1,4 +1,4 @@
-"""Which readings are worth a row: on change, and at most once a minute (design section 6). Pure."""
+"""Which readings are worth a row: on change, at most once a minute and at least once a day (design section 6). Pure."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from supernoded.model import Reading
 
 LEAST_INTERVAL = 60.0  # seconds between two rows of one quantity of one subject
+LONGEST_INTERVAL = 86_400.0  # seconds after which one that does not change is written again: rows are kept for a week
 
 
 class Sieve:
@@ -23,7 +24,13 @@ class Sieve:
     def _passes(self, reading: Reading) -> bool:
         key = reading.subject, reading.quantity
         last = self._last.get(key)
-        if last is not None and last.state is reading.state and (last.value == reading.value or reading.at - last.at < self._least):
-            return False
+        if last is not None and last.state is reading.state:
+            age = reading.at - last.at
+            if age < self._least or (age < LONGEST_INTERVAL and last.value == reading.value):
+                return False
         self._last[key] = reading
         return True
+
+    def forget(self, horizon: float) -> None:
+        """Drop what has had no row since."""
+        self._last = {key: reading for key, reading in self._last.items() if reading.at >= horizon}

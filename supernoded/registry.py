@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import inspect
+import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from importlib.metadata import EntryPoint, entry_points
@@ -22,6 +22,8 @@ from supernoded.supervisor import describe
 from supernoded.wire import Node
 
 GROUP = "supernoded.plugins"
+SHORTEST, LONGEST = 0.01, 86_400.0  # seconds: a period of 0 would take a whole core, and one without an end never comes
+_TIMES = frozenset({"period", "timeout"})
 OURS = "supernoded"  # the distribution whose plugins win a fight over a name
 
 T = TypeVar("T")
@@ -103,7 +105,7 @@ def _left_out(entry: EntryPoint, why: str, name: str = "") -> Found:
 def _load(entry: EntryPoint) -> Found:
     try:
         plugin = entry.load()
-    except Exception as error:  # noqa: BLE001 - a stranger's module may raise anything at import: it is left out and named
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - a stranger's module may raise anything at import: it is left out and named
         return _left_out(entry, f"cannot be imported: {describe(error)}")
     return msgspec.structs.replace(_left_out(entry, ""), plugin=plugin)
 
@@ -123,11 +125,11 @@ def collect(found: Sequence[Found], tables: Mapping[str, Mapping[str, Any]], nod
 def formats(found: Sequence[Found]) -> dict[str, Format]:
     """The replay formats of all plugins that can be asked; two of one name raise PluginError."""
     merged: dict[str, Format] = {}
-    for alone in _ask_each(found):
-        theirs: Mapping[str, Format] = alone.call("formats", {})
+    nothing: Mapping[str, Format] = {}
+    for plugin, theirs in _ask_each(found, "formats", nothing):
         for name, read in theirs.items():
             if name in merged:
-                raise PluginError(f"plugin {alone.name}: another plugin already has the replay format {name!r}")
+                raise PluginError(f"plugin {plugin}: another plugin already has the replay format {name!r}")
             merged[name] = read
     return merged
 
@@ -135,19 +137,30 @@ def formats(found: Sequence[Found]) -> dict[str, Format]:
 def commands(found: Sequence[Found]) -> dict[str, click.Command]:
     """The supernodectl groups of all plugins that can be asked, by name; of two of one name the first stays."""
     groups: dict[str, click.Command] = {}
-    for alone in _ask_each(found):
-        theirs: Sequence[click.Command] = alone.call("commands", ())
+    nothing: Sequence[click.Command] = ()
+    for plugin, theirs in _ask_each(found, "commands", nothing):
         for command in theirs:
-            groups.setdefault(command.name or alone.name, command)
+            groups.setdefault(command.name or plugin, command)
     return groups
 
 
-def _ask_each(found: Sequence[Found]) -> Iterator[_Alone]:
-    """The plugins that can be asked without a node; the others are named by `supernodectl plugins`."""
+def settings_types(found: Sequence[Found]) -> dict[str, type[msgspec.Struct]]:
+    """The type of the settings table of every plugin that can be asked."""
+    nothing: type[msgspec.Struct] = NoSettings
+    return dict(_ask_each(found, "settings", nothing))
+
+
+def _ask_each(found: Sequence[Found], hook: str, nothing: T) -> Iterator[tuple[str, T]]:
+    """What every plugin answers that can be asked without a node."""
     for one in found:
-        if not one.trouble:
-            with suppress(PluginError, pluggy.PluginValidationError):
-                yield _Alone(one)
+        if one.trouble:
+            continue  # `supernodectl plugins` says why
+        try:
+            answer = _Alone(one).call(hook, nothing)
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - a broken plugin is left out and named
+            logging.getLogger(__name__).warning("plugin %s gives no %s: %s", one.name, hook, describe(error))
+        else:
+            yield one.name, answer
 
 
 class NoSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -196,7 +209,7 @@ def _collect_one(one: Found, table: Mapping[str, Any], node: Node, parts: Parts)
     try:
         alone = _Alone(one)
         kind: type[msgspec.Struct] = alone.call("settings", NoSettings)
-    except Exception as error:  # noqa: BLE001 - a broken plugin is left out and named
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - a broken plugin is left out and named
         return msgspec.structs.replace(one, trouble=describe(error))
     settings = read_plugin_table(kind, table, f"plugins.{one.name}")  # a bad table is the operator's: it stops the start
     try:
@@ -205,7 +218,7 @@ def _collect_one(one: Found, table: Mapping[str, Any], node: Node, parts: Parts)
         for hook, protocol in _HOOKS:
             for part in got[hook]:
                 _check_shape(part, protocol)
-    except Exception as error:  # noqa: BLE001 - a broken plugin is left out and named
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - a broken plugin is left out and named
         return msgspec.structs.replace(one, trouble=describe(error))
     _join(one.name, got, parts)
     return one
@@ -215,6 +228,10 @@ def _check_shape(part: object, protocol: type) -> None:
     missing = [name for name in vars(protocol) if not name.startswith("_") and not hasattr(part, name)]
     if missing:
         raise PluginError(f"{type(part).__name__} is no {protocol.__name__}: it has no {', '.join(missing)}")
+    for name in _TIMES & vars(protocol).keys():
+        seconds = getattr(part, name)
+        if not isinstance(seconds, int | float) or not SHORTEST <= seconds <= LONGEST:
+            raise PluginError(f"{name} of {type(part).__name__} is {seconds!r}, must be {SHORTEST:g} to {LONGEST:g} seconds")
 
 
 def _join(plugin: str, got: Mapping[str, list[Any]], parts: Parts) -> None:
@@ -250,7 +267,12 @@ def _join(plugin: str, got: Mapping[str, list[Any]], parts: Parts) -> None:
 
 
 def _refuse_overlap(parts: Parts) -> None:
-    """Two actuators for one action kind on one target would leave it to chance who acts."""
+    """Two actuators for one action kind on one target, or two loops on one handle, would leave it to chance who acts."""
+    turned: dict[str, str] = {}
+    for loop in parts.loops:
+        if loop.target in turned:
+            raise PluginError(f"two loops turn {loop.target}: {turned[loop.target]} and {loop.name}; switch one of their plugins off")
+        turned[loop.target] = loop.name
     for i, one in enumerate(parts.actuators):
         for other in parts.actuators[i + 1 :]:
             clash = any(fnmatchcase(a, b) or fnmatchcase(b, a) for a in one.targets for b in other.targets)

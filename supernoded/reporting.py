@@ -9,6 +9,7 @@ from supernoded.clock import Clock
 from supernoded.cluster import topics
 from supernoded.cluster.outbox import Letter, Outbox
 from supernoded.cluster.topics import EventTold, OutcomeTold, Payload
+from supernoded.errors import JournalError
 from supernoded.journal import entries
 from supernoded.journal.writer import Journal
 from supernoded.model import Action, Event, Incident, Outcome, Result, Severity
@@ -16,6 +17,7 @@ from supernoded.model import Action, Event, Incident, Outcome, Result, Severity
 _LEVELS = {Severity.INFO: logging.INFO, Severity.WARNING: logging.WARNING, Severity.CRITICAL: logging.ERROR}
 
 LINGER = 0.2  # seconds, for the journal to write what was posted
+RETRY = 5.0  # seconds, while the journal takes nothing
 
 
 class Reporter:
@@ -64,4 +66,9 @@ class Reporter:
             await self._posted.wait()
             self._posted.clear()
             await self._clock.sleep(LINGER)
-            await self._outbox.recount()
+            try:
+                await self._journal.flush()  # what is not yet written would wait for the next message to be delivered
+                await self._outbox.recount()
+            except JournalError:  # the journal says so itself
+                self._posted.set()
+                await self._clock.sleep(RETRY)

@@ -9,10 +9,12 @@ import msgspec
 
 from supernoded.clock import Clock
 from supernoded.errors import WireError
+from supernoded.history import FORGET_AFTER
 from supernoded.model import Reading, State
 from supernoded.parts import Sensor
 from supernoded.quantities import as_unknown, find_fault, find_jump
 from supernoded.supervisor import Health, HungError, bounded
+from supernoded.vetting import vet_reading
 
 Take = Callable[[Sequence[Reading], float], None]  # readings, and for how many seconds they count as fresh
 
@@ -51,6 +53,11 @@ class Scale:
         self._good[key] = reading
         return reading
 
+    def forget(self, key: tuple[str, str]) -> None:
+        """It is no longer reported."""
+        self._good.pop(key, None)
+        self._doubted.pop(key, None)
+
 
 class Sampler:
     """Reads one sensor for as long as it runs. `known` = what it has read before, so that a failure has subjects."""
@@ -88,15 +95,19 @@ class Sampler:
             self.accept(readings)
 
     async def _read(self) -> Sequence[Reading]:
-        return await self.sensor.read()
+        readings = await self.sensor.read()
+        return [vet_reading(reading, self._clock.now()) for reading in readings]
 
     def accept(self, readings: Sequence[Reading]) -> None:
-        """Weigh what was read and hand it on; also what used to be read and is now missing, as UNKNOWN."""
+        """Weigh what was read and hand it on; also what used to be read and is now missing, as UNKNOWN, until it is forgotten."""
         weighed = self._scale.weigh(readings)
         seen = {(r.subject, r.quantity): r for r in weighed}
         at = max((r.at for r in weighed), default=self._clock.now())
         gone = [_missing(old, at, "no longer reported by its source") for key, old in self._known.items() if key not in seen]
         self._known |= seen
+        for key in [key for key, old in self._known.items() if old.at < at - FORGET_AFTER]:
+            del self._known[key]
+            self._scale.forget(key)
         self._hand_on([*weighed, *gone])
 
     def _fail(self, why: str) -> None:

@@ -17,7 +17,8 @@ from supernoded.journal.writer import Journal
 from supernoded.model import Effect, Mode, Setpoint, Sight
 from supernoded.modes import Modes
 from supernoded.parts import Handle, Loop
-from supernoded.supervisor import Health, bounded, describe
+from supernoded.supervisor import BUGS, Health, bounded, describe
+from supernoded.vetting import vet_setpoint
 
 LIVES = 3.0  # periods a setpoint stands without being renewed
 SUMMARY = 60.0  # seconds between two rows about an engaged loop (design section 8)
@@ -60,18 +61,25 @@ class Steering:
             await self._disengage("the loop ends")
 
     async def _turn(self) -> None:
-        refusal = self._h.held(self._h.scope)
-        if self._h.modes.of(self.policy) is not Mode.ACT or refusal is not None:
-            await self._disengage(refusal or "the policy no longer acts")
+        refusal = self._refusal()
+        if refusal is not None:
+            await self._disengage(refusal)
             return
         if not self.engaged:
-            await self._engage()
+            now_at = await bounded(_ask(self._handle), self._loop.period, f"reading {self.target}")
+            if self._refusal() is not None:
+                return  # somebody spoke while the device was read: nothing was written, and nothing will be
+            self._engage(now_at)
         setpoint = self._steer()
         if setpoint is not None:
             await self._put(setpoint)
 
-    async def _engage(self) -> None:
-        now_at = await bounded(_ask(self._handle), self._loop.period, f"reading {self._handle.target}")
+    def _refusal(self) -> str | None:
+        """Why it may not steer now."""
+        refusal = self._h.held(self._h.scope)
+        return refusal if refusal is not None or self._h.modes.of(self.policy) is Mode.ACT else "the policy no longer acts"
+
+    def _engage(self, now_at: Setpoint | None) -> None:
         self._memory = self._loop.start(now_at)
         self._summary, self._summary_due = [], self._h.clock.now() + SUMMARY
         self.disengaged.clear()
@@ -79,8 +87,9 @@ class Steering:
 
     def _steer(self) -> Setpoint | None:
         try:
-            self._memory, setpoint = self._loop.steer(self._h.history.view(self._h.clock.now(), self._loop.watches), self._memory)
-        except Exception as error:  # noqa: BLE001 - a plugin's bug costs its own loop: the setpoint expires and the device falls back
+            self._memory, wanted = self._loop.steer(self._h.history.view(self._h.clock.now(), self._loop.watches), self._memory)
+            setpoint = None if wanted is None else vet_setpoint(wanted)
+        except BUGS as error:  # a plugin's bug costs its own loop: the setpoint expires and the device falls back
             self._h.health.report(self._name, f"cannot steer, its last setpoint expires: {describe(error)}")
             return None
         if setpoint is None:

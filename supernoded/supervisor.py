@@ -15,6 +15,7 @@ from supernoded.errors import WireError
 
 T = TypeVar("T")
 
+BUGS = (Exception, SystemExit)  # what a plugin's code may raise: it must not end the daemon
 FIRST_PAUSE = 1.0  # seconds before the first restart
 LONGEST_PAUSE = 60.0
 SETTLED = 30.0  # seconds of running after which a part counts as recovered
@@ -105,6 +106,8 @@ async def _run_alone(work: Callable[[], Awaitable[None]]) -> None:
         task.add_done_callback(_retrieve)
         await asyncio.wait({task})
         raise
+    if task.cancelled():  # not by us, who would not come here: it must not pass for our own cancellation, which would end the part
+        raise RuntimeError("cancelled from within")
     task.result()
 
 
@@ -137,7 +140,7 @@ async def bounded(work: Coroutine[Any, Any, T], seconds: float, what: str) -> T:
 
     A plugin's code may raise anything and may even ignore its cancellation: whatever goes wrong becomes a WireError that names `what`.
     """
-    task = asyncio.ensure_future(work)
+    task = asyncio.ensure_future(_stay(work))
     try:
         await asyncio.wait({task}, timeout=seconds)
     finally:
@@ -146,12 +149,21 @@ async def bounded(work: Coroutine[Any, Any, T], seconds: float, what: str) -> T:
             task.add_done_callback(_retrieve)
     if not task.done():
         raise HungError(f"{what} gave no answer within {seconds:g} s", task)
+    if task.cancelled():
+        raise WireError(f"{what} was cancelled from within")
     try:
         return task.result()
     except WireError:
         raise
     except Exception as error:
         raise WireError(f"{what} failed: {describe(error)}") from error
+
+
+async def _stay(work: Coroutine[Any, Any, T]) -> T:
+    try:
+        return await work
+    except SystemExit as error:  # out of a task it would end the loop
+        raise RuntimeError(describe(error)) from error
 
 
 def _retrieve(task: asyncio.Future[Any]) -> None:

@@ -158,8 +158,10 @@ def _describe_bounds(meta: msgspec.Meta | None) -> str:
 def suggest_value(field: msgspec.structs.FieldInfo) -> str:
     """What to do about a wrong value."""
     default = field.default
-    if default is msgspec.NODEFAULT or default is None or isinstance(default, tuple | Mapping):
+    if default is msgspec.NODEFAULT:
         return "correct it"
+    if default is None or isinstance(default, tuple | Mapping):
+        return "correct it, or leave it out"
     shown = format_value(default.value if isinstance(default, Enum) else default)
     return f"correct it, or leave it out for the default {shown}"
 

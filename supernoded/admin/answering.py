@@ -43,6 +43,7 @@ from supernoded.supervisor import Condition
 
 DAY = 86_400.0
 NEWEST = 3
+NAME_WITHIN = 1.0  # seconds
 WHOLE_STORY = 1_000  # events or actions of one incident
 
 
@@ -76,7 +77,7 @@ class FrontDesk:
             roles=tuple(Role(name=role, epoch=0, since=h.started) for role in h.seats.held),
             open_incidents=dict(Counter(incident.severity.value for incident in incidents)),
             newest_incidents=tuple(incidents[:NEWEST]),
-            holds=len(h.holds),
+            holds=sum(1 for hold in h.holds if hold.expires is None or hold.expires > self._now()),
             left_out=tuple(LeftOut(name=found.name, reason=found.trouble) for found in h.parts.plugins if found.trouble),
         )
 
@@ -193,7 +194,7 @@ class FrontDesk:
     async def set_mode(self, policy: str, mode: Mode, caller: Caller) -> ModeChanged:
         """See `Desk.set_mode`. A word that lets things be done is durable before it counts; one that stops them counts at once."""
         self._check_policy(policy)
-        by = await asyncio.get_running_loop().run_in_executor(None, _name_of, caller.uid)
+        by = await _find_name(caller.uid)
         before, word = self._h.modes.of(policy), Said(policy=policy, mode=mode, by=by, at=self._now())
         write, text = entries.set_mode(policy, mode, by, word.at), ""
         if mode is Mode.ACT:
@@ -212,6 +213,14 @@ class FrontDesk:
         """See `Desk.record`."""
         who = request.caller
         await self._h.journal.commit(entries.record_request(self._now(), who.uid, who.pid, request.verb, request.detail, request.answer))
+
+
+async def _find_name(uid: int) -> str:
+    """Bounded: the directory of users may be on a network that is down, and an order to stop does not wait for it."""
+    try:
+        return await asyncio.wait_for(asyncio.get_running_loop().run_in_executor(None, _name_of, uid), NAME_WITHIN)
+    except TimeoutError:
+        return f"uid {uid}"
 
 
 def _name_of(uid: int) -> str:

@@ -156,7 +156,7 @@ def _explain(path: Path, error: OSError) -> str:
     if isinstance(error, FileNotFoundError):
         return "there is no such file: no daemon runs, or it has another socket"
     if isinstance(error, ConnectionRefusedError):
-        return "nobody listens: the daemon that made it has ended"
+        return "nobody listens: the daemon that made it has ended" if path.is_socket() else "is no socket"
     if isinstance(error, PermissionError):
         return f"permission denied{_name_owner(path)}"
     if isinstance(error, BlockingIOError | TimeoutError):

@@ -45,7 +45,7 @@ def _remember(context: click.Context, option: click.Parameter, value: object) ->
 _OPTIONS = (
     click.option(
         "--socket",
-        type=click.Path(path_type=Path),
+        type=click.Path(path_type=Path, readable=False),  # what this user may not read is unreachable, not a slip of the hand
         expose_value=False,
         callback=_remember,
         help="The daemon's admin socket. Default: $SUPERNODED_SOCKET, else the daemon of the system, else your own.",

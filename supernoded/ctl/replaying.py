@@ -10,6 +10,7 @@ import itertools
 import logging
 import os
 import selectors
+import stat
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from random import Random
@@ -128,14 +129,16 @@ class Printer:
 
 
 def replay(sources: Sequence[Source], read: Format, settings: Settings, every: float, show: Print) -> None:
-    """Replay all sources, in order. Raises SupernodedError for input that cannot be read at all."""
-    batches = _by_time(itertools.chain.from_iterable(read(source) for source in sources))
+    """Replay all sources, in the order of their times. Raises SupernodedError for input that cannot be read at all, OSError from `show`."""
+    batches = _by_time(sorted(itertools.chain.from_iterable(read(source) for source in sources), key=lambda reading: reading.at))
     first = next(batches, None)
     if first is None:
         raise WireError(f"no reading in {', '.join(source.name for source in sources)}; is --as the right format?")
     loop = InputLoop()
     try:
         loop.run_until_complete(_play(first[0], itertools.chain([first], batches), settings, every, show))
+    except ExceptionGroup as several:  # of the task group; the first is why the others are there
+        raise several.exceptions[0] from None
     finally:
         loop.close()
 
@@ -230,6 +233,8 @@ def _flatten(root: Path) -> bytes:
 
 def _read_line(path: Path) -> str:
     try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            return "unreadable: not a regular file"  # a pipe would hold us for ever
         with path.open("rb") as file:
             return file.read(LONGEST_FILE).decode(errors="replace").strip().replace("\n", " ")
     except OSError as error:

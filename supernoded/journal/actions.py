@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 import msgspec
-from sqlalchemy import Connection, Dialect, select
+from sqlalchemy import Connection, Dialect, bindparam, select
 
 from supernoded.journal.leases import check_epoch, is_fenced
 from supernoded.journal.rows import Cell, Entry, Question, Sentence, clean, clean_row, fetch_text, from_body, insert, to_body
@@ -25,6 +25,11 @@ _CONCLUDE = _NEW.on_conflict_do_update(
     index_elements=["id"],
     set_={name: _NEW.excluded[name] for name in _OUTCOME_COLUMNS},
     where=actions.c.result.is_(None),  # the first outcome stands
+)
+_OUTCOMES = (
+    select(actions.c.id, actions.c.step, actions.c.result, actions.c.outcome, actions.c.concluded)
+    .where(actions.c.incident == bindparam("wanted"), actions.c.result.is_not(None))
+    .order_by(actions.c.concluded, actions.c.id)
 )
 _REHEARSE = insert(rehearsals).on_conflict_do_nothing()
 
@@ -148,14 +153,9 @@ def open_intents(scope: str = NODE) -> Question[list[Action]]:
 
 def outcomes_of(incident: str) -> Question[dict[str, Outcome]]:
     """What came of an incident's steps so far, by step name, in order."""
-    statement = (
-        select(actions.c.id, actions.c.step, actions.c.result, actions.c.outcome, actions.c.concluded)
-        .where(actions.c.incident == incident, actions.c.result.is_not(None))
-        .order_by(actions.c.concluded, actions.c.id)
-    )
 
     def work(connection: Connection) -> dict[str, Outcome]:
-        rows = connection.execute(statement)
+        rows = connection.execute(_OUTCOMES, {"wanted": incident})
         return {row.step: Outcome(action=row.id, result=Result(row.result), text=row.outcome or "", at=row.concluded) for row in rows}
 
     def overlay(found: dict[str, Outcome], spilled: Sequence[object]) -> dict[str, Outcome]:

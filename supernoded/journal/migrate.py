@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sqlalchemy import create_engine, make_url
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import ArgumentError, DBAPIError
 from sqlalchemy.pool import NullPool
 
 from supernoded.errors import JournalError
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from alembic.config import Config
 
 CONNECT_SECONDS = 5
+_DRIVERS = {"postgresql": "postgresql+psycopg", "sqlite": "sqlite"}
 
 
 def migrations_folder() -> Path:
@@ -26,13 +27,18 @@ def migrations_folder() -> Path:
 
 
 def as_url(place: str) -> str:
-    """The SQLAlchemy URL of a path or a URL."""
+    """The SQLAlchemy URL of a path or a URL. Raises JournalError for one that is neither SQLite's nor PostgreSQL's."""
     if "://" not in place:
         return f"sqlite:///{place}"
-    url = make_url(place)
-    return url.set(drivername="postgresql+psycopg" if url.get_backend_name() == "postgresql" else "sqlite").render_as_string(
-        hide_password=False
-    )
+    try:
+        url = make_url(place)
+        driver = _DRIVERS[url.get_backend_name()]
+        url.get_dialect()().create_connect_args(url)
+    except (ArgumentError, ValueError, KeyError) as error:
+        raise JournalError(
+            f"{place.partition('://')[0]}://...: is no database of ours; name a file, or postgresql://USER@HOST/NAME"
+        ) from error
+    return url.set(drivername=driver).render_as_string(hide_password=False)
 
 
 def current(place: str) -> str | None:

@@ -11,7 +11,7 @@ from sqlalchemy.dialects.postgresql import insert  # its `on conflict` is unders
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.sql import Executable
 
-__all__ = ["Cell", "Entry", "Question", "Sentence", "clean", "clean_row", "fetch_text", "from_body", "insert", "to_body"]
+__all__ = ["MOST_TEXT", "Cell", "Entry", "Question", "Sentence", "clean", "clean_row", "fetch_text", "from_body", "insert", "to_body"]
 
 Cell: TypeAlias = str | float | bool | bytes | None
 T = TypeVar("T")

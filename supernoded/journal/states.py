@@ -12,11 +12,13 @@ from supernoded.journal.tables import memories as memory_rows
 from supernoded.journal.tables import modes as mode_rows
 from supernoded.model import Hold, Mode, Said
 
+LATE = 60.0  # seconds; what is kept is newer by more: then it is no late writer who comes, but the clock was set back
+
 _MEMORY = insert(memory_rows)
 _SAVE = _MEMORY.on_conflict_do_update(
     index_elements=["scope", "rule"],
     set_={"memory": _MEMORY.excluded.memory, "at": _MEMORY.excluded.at},
-    where=memory_rows.c.at <= _MEMORY.excluded.at,
+    where=(memory_rows.c.at <= _MEMORY.excluded.at) | (memory_rows.c.at > _MEMORY.excluded.at + LATE),
 )
 _HOLD = insert(hold_rows).on_conflict_do_nothing()
 _MODE = insert(mode_rows)
@@ -24,7 +26,7 @@ _SET_MODE = _MODE.on_conflict_do_update(index_elements=["policy"], set_={name: _
 
 
 def save_memories(scope: str, by_rule: Mapping[str, bytes], at: float) -> Entry:
-    """Keep what rules remember, by rule kind; an older snapshot never replaces a newer one."""
+    """Keep what rules remember, by rule kind; a snapshot that comes late never replaces a newer one."""
     return Entry(_SAVE, [{"scope": scope, "rule": rule, "memory": memory, "at": at} for rule, memory in sorted(by_rule.items())])
 
 

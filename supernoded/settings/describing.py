@@ -20,7 +20,7 @@ _HEAD = """\
 line that names file, line, key, value and remedy; `supernoded --check` tells all of them and exits.
 Relative paths stand on the file's folder. `journal.file` stands on `state`, `admin.socket` on `runtime`. Secrets come only from files.
 A `*` in a key is each entry of a list of tables (`[[nodes]]`) or each name of a table (`[policies.link_ber]`).
-`[plugins.<name>]` is the plugin's own.
+`[plugins.<name>]` is the plugin's own; [built-in plugins](built-in-plugins.md) has the tables of those that come with the daemon.
 This page is written by `python -m supernoded.settings.describing docs/settings.md` from the types.
 """
 

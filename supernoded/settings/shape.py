@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -14,6 +15,7 @@ from supernoded.tables import Conflict, Table, about
 from supernoded.topology import Topology
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
+_NO_HOST = re.compile(r"[^A-Za-z0-9_.-]")  # what stands in no name; an IPv6 address has more
 _LONE_ROLES = ("spares", "fleet")
 _ROLES = ("ring", "cdu", "feed", "power", "job")  # design: ring/<domain>, cdu/<id>, ...
 
@@ -50,7 +52,9 @@ class Mqtt(Table, frozen=True, kw_only=True):
     """The message broker."""
 
     host: Annotated[str, about("broker; empty = an embedded one on loopback")] = ""
-    port: Annotated[int, about("its port; 0 = 1883, with TLS 8883, and for the embedded one a free port", ge=0, le=65535)] = 0
+    port: Annotated[int, about("its port; where not set 1883, with TLS 8883, for the embedded one a free port", ge=1, le=65535)] | None = (
+        None
+    )
     username: Annotated[str, about("user name at the broker; empty = none")] = ""
     password_file: Annotated[Path, about("file with the password and nothing else")] | None = None
     ca_file: Annotated[Path, about("certificates that the broker's is checked against; set = TLS")] | None = None
@@ -61,7 +65,10 @@ class Mqtt(Table, frozen=True, kw_only=True):
     outbox: Annotated[int, about("messages kept while the broker is away", ge=100, le=1_000_000)] = 10_000
 
     def conflicts(self) -> Iterable[Conflict]:
-        """What only works in company."""
+        """A host that can be none, and what only works in company."""
+        if _NO_HOST.search(self.host) and not _is_address(self.host):
+            remedy = "write its name or address alone, such as broker.example or ::1; the port has a key of its own"
+            yield Conflict(key=("host",), fault="is no host", remedy=remedy)
         pairs = (
             ("key_file", "certificate_file"),
             ("certificate_file", "key_file"),
@@ -167,8 +174,16 @@ class Settings(Table, frozen=True, kw_only=True):
         if family == "cdu":
             return [loop.subject for loop in self.topology.loops]
         if family == "feed":
-            return [f"feed/{name}" for name in (*(ups.name for ups in self.topology.ups), *(feed.name for feed in self.topology.feeds))]
+            return [f"feed/{name}" for name in self.topology.list_feeds()]
         return None
+
+
+def _is_address(host: str) -> bool:
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    return True
 
 
 def _list_some(names: list[str]) -> str:

@@ -12,6 +12,7 @@ from supernoded.topology.shedding import check_outlets
 from supernoded.topology.site import FAMILIES, PORTS, CoolantLoop, Pdu, RingLevel, Switch, Topology, Ups
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
+_SLOT = re.compile(r"card(0|[1-9][0-9]{0,3})")
 _URL = re.compile(r"[a-z][a-z0-9+.-]*://")
 _MOST_COMPARED = 1000  # names that a misspelt one is held against
 
@@ -71,10 +72,8 @@ def _check_names(site: Topology) -> Iterator[Conflict]:
 
 
 def _check_hangs(site: Topology) -> Iterator[Conflict]:
-    """Feeds and loops that nodes and PDUs name. A topology without a [[ups]] or [[feeds]] takes the nodes' word for the feeds."""
-    declared = {ups.name for ups in site.ups} | {feed.name for feed in site.feeds}
-    feeds = declared or {feed for node in site.nodes for feed in node.feeds}
-    loops = {loop.name for loop in site.loops}
+    """Feeds and loops that nodes and PDUs name. The nodes' word for their feeds is taken where no [[feeds]] lists those without a UPS."""
+    feeds, loops = site.list_feeds(), {loop.name for loop in site.loops}
     for index, node in enumerate(site.nodes):
         for place, feed in enumerate(node.feeds):
             yield from _resolve(("nodes", index, "feeds", place), feed, feeds, "feed", "[[ups]], or in [[feeds]] for one without a UPS")
@@ -114,10 +113,17 @@ def _check_cards(site: Topology, cards: Collection[str]) -> Iterator[Conflict]:
         if not entry.serial:
             yield Conflict(key=("cards", index, "serial"), fault="is empty", remedy="write the serial number, or leave the entry out")
     for index, spare in enumerate(site.spares):
-        yield from _resolve(("spares", index, "card"), spare.card, cards, "card", "[[nodes]]")
+        if not _is_elsewhere(site, spare.card):
+            yield from _resolve(("spares", index, "card"), spare.card, cards, "card", "[[nodes]]")
     yield from _find_doubles([entry.card for entry in site.cards], "cards", "card", "the slot is described twice")
     yield from _find_doubles([entry.serial for entry in site.cards], "cards", "serial", "two slots have this serial number")
     yield from _find_doubles([spare.card for spare in site.spares], "spares", "card", "the spare is named twice")
+
+
+def _is_elsewhere(site: Topology, card: str) -> bool:
+    """Whether a spare is in a node that this file does not describe: spares belong to a fleet, a file may hold less of it."""
+    node, _, slot = card.partition("/")
+    return bool(_NAME.fullmatch(node) and _SLOT.fullmatch(slot)) and node not in {*FAMILIES, *(known.name for known in site.nodes)}
 
 
 def _check_cables(site: Topology, cards: Collection[str]) -> Iterator[Conflict]:

@@ -76,7 +76,7 @@ class Cable(Table, frozen=True, kw_only=True):
 class Feed(Table, frozen=True, kw_only=True):
     """A feed without a UPS."""
 
-    name: Annotated[str, about("name of the feed")]
+    name: Annotated[str, about("name of the feed; without any [[feeds]] the nodes' word is taken")]
 
 
 class Ups(Table, frozen=True, kw_only=True):
@@ -129,7 +129,7 @@ class Switch(Table, frozen=True, kw_only=True):
 class Spare(Table, frozen=True, kw_only=True):
     """A card kept for replacing another."""
 
-    card: Annotated[str, about("slot of the spare card")]
+    card: Annotated[str, about("slot of the spare card; its node may be one that is not described here")]
 
 
 class Topology(Table, frozen=True, kw_only=True, dict=True):
@@ -150,6 +150,11 @@ class Topology(Table, frozen=True, kw_only=True, dict=True):
     def empty(cls, node: str, cards: int = 0) -> Topology:
         """One node of which nothing else is known."""
         return cls(nodes=(Supernode(name=node, cards=cards),))
+
+    def list_feeds(self) -> tuple[str, ...]:
+        """The feeds: of the UPSes, and those without one as [[feeds]] has them; where it is absent, as the nodes name them."""
+        others = (feed.name for feed in self.feeds) if self.feeds else (feed for node in self.nodes for feed in node.feeds)
+        return tuple(dict.fromkeys((*(ups.name for ups in self.ups), *others)))
 
     def subjects(self) -> tuple[str, ...]:
         """Everything described, as subjects."""

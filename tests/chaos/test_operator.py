@@ -15,6 +15,9 @@ import pytest
 from sim_hardware.drives import SimSite
 from sim_hardware.loop import SimLoop
 from sim_hardware.play import virtual_time
+from supernoded.errors import JournalError
+from supernoded.journal.entries import Question
+from supernoded.journal.writer import Journal
 from supernoded.messages import (
     Actions,
     Answer,
@@ -199,3 +202,30 @@ def test_who_is_no_operator_may_not_change_a_mode(tmp_path: Path) -> None:
         assert {policy.mode for policy in modes.policies} == {Mode.OBSERVE}
 
     play(tmp_path, scene, mode="observe")
+
+
+def test_what_an_operator_said_counts_as_soon_as_the_journal_can_tell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ask, down = Journal.ask, list[bool]()
+
+    async def fail(journal: Journal, question: Question[T]) -> T:
+        if down:
+            raise JournalError("the disk hangs")
+        return await ask(journal, question)
+
+    monkeypatch.setattr(Journal, "ask", fail)
+
+    async def scene(world: World) -> None:
+        await world.ask("modes/acme", ModeChanged, put=Mode.OBSERVE)
+        down.append(True)
+        world.restart()
+        await asyncio.sleep(5)
+        status = await world.ask("status", Status)
+        assert status.modes["acme"] is Mode.ACT  # the settings count, and that is said
+        assert any("what operators said: unknown until the journal can be read" in trouble for trouble in status.troubles)
+        down.clear()
+        await asyncio.sleep(5)
+        status = await world.ask("status", Status)
+        assert status.modes["acme"] is Mode.OBSERVE
+        assert status.troubles == ()
+
+    play(tmp_path, scene, mode="act")

@@ -7,6 +7,8 @@ import signal
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
+import pytest
+
 from sim_hardware.drives import SimSite
 from sim_hardware.loop import Process, SimLoop
 from sim_hardware.play import virtual_time
@@ -78,3 +80,15 @@ def test_sigterm_ends_it_cleanly(tmp_path: Path) -> None:
         assert loop.time() - before <= 5.0
 
     assert said(play(tmp_path, scene), "stopped")
+
+
+def test_a_life_that_does_not_end_in_time_is_not_joined_by_another(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("supernoded.process.STOP_WITHIN", 0.0)
+
+    async def scene(process: Process, config: Path) -> None:
+        loop = asyncio.get_running_loop()
+        assert isinstance(loop, SimLoop)
+        loop.deliver(process, signal.SIGHUP)
+        assert await process.ended == 1  # the service manager starts it anew
+
+    assert len(said(play(tmp_path, scene), "node n0 starts")) == 1

@@ -51,6 +51,11 @@ class Lines:
         except TimeoutError:
             raise AssertionError(f"{pattern!r} was not heard within {within:g} s after:\n" + "\n".join(self.heard)) from None
 
+    async def once(self, pattern: str) -> None:
+        """It is heard, now or soon, and so far not twice."""
+        await self.wait(pattern)
+        assert self.count(pattern) == 1, "\n".join(self.heard)
+
     def count(self, pattern: str) -> int:
         return sum(1 for text in self.heard if re.search(pattern, text, re.MULTILINE))
 

@@ -140,8 +140,8 @@ async def test_a_full_disk(tmp_path: Path, checkout: Path, small_disk: Path, kil
         filler.unlink()
         await is_all_written(daemon, chiller)
         if not killed:
-            assert daemon.log.count("ERROR .*takes no writes") == 1
-            assert daemon.log.count("takes writes again") == 1
+            await daemon.log.once("ERROR .*takes no writes")
+            await daemon.log.once("takes writes again")
         assert await daemon.stop() == 0
 
 
@@ -157,8 +157,8 @@ async def test_a_database_that_another_process_has_locked(tmp_path: Path, checko
             assert "locked" in told.journal.reason
             other.execute("ROLLBACK")
         await is_all_written(daemon, chiller)
-        assert daemon.log.count("ERROR .*takes no writes") == 1
-        assert daemon.log.count("takes writes again") == 1
+        await daemon.log.once("ERROR .*takes no writes")
+        await daemon.log.once("takes writes again")
         assert await daemon.stop() == 0
 
 
@@ -197,7 +197,7 @@ async def test_a_database_that_is_broken_at_the_start(tmp_path: Path, checkout: 
         await is_all_written(daemon, chiller)
         [aside] = daemon.journal.parent.glob("journal.db.corrupt-*Z")
         assert aside.read_bytes().startswith(b"no database at all")
-        assert daemon.log.count(f"ERROR .*the old file is kept as {aside.name}") == 1
+        await daemon.log.once(f"ERROR .*the old file is kept as {aside.name}")
         assert await daemon.stop() == 0
 
 

@@ -98,7 +98,7 @@ async def test_what_hangs_holds_up_neither_start_nor_others_nor_stop(tmp_path: P
         assert states["n0/nic/mlx5_0/port1", "link.symbol_errors"][0] is State.GOOD
         assert states["n0/nic/mlx5_1/port1", "link.symbol_errors"][0] is State.GOOD
         assert "not a regular file" in states["n0/nic/mlx5_1/port1", "link.downed"][1]
-        assert daemon.log.count("sensor file: ") == 1, "a state is logged once, not at every read"
+        await daemon.log.once("sensor file: ")  # a state is logged once, not at every read
         assert await daemon.stop() == 0
 
 
@@ -168,7 +168,7 @@ async def test_the_second_daemon_in_one_folder_refuses(tmp_path: Path, shared: s
         await first.start()
         await second.launch()
         assert await second.wait() == 1
-        assert second.log.count("ERROR .*another daemon") == 1
+        await second.log.once("ERROR .*another daemon")
         assert second.log.count("Traceback") == 0
         assert (await first.status()).ready
         assert await first.stop() == 0
@@ -195,6 +195,16 @@ async def test_settings_that_cannot_be_used(tmp_path: Path, keys: str, tables: s
         assert says in "\n".join(daemon.log.heard[told:])
         assert daemon.log.count("Traceback") == 0
         assert daemon.told.heard == []
+
+
+async def test_plugins_that_are_left_out_are_named_once_in_the_log(tmp_path: Path) -> None:
+    leaving = install(tmp_path / "site", "leaving", "leaving_acme", "raise SystemExit(3)\n")
+    install(tmp_path / "site", "unwanted", "absent_acme")
+    async with Daemon(tmp_path / "n0", keys='plugins_off = ["unwanted"]', environment={"PYTHONPATH": leaving}) as daemon:
+        await daemon.start()
+        assert await daemon.stop() == 0
+        await daemon.log.once("WARNING plugin leaving is left out: cannot be imported: SystemExit: 3")
+        assert daemon.log.count("unwanted is left out") == 0
 
 
 async def test_sound_settings_are_said_to_be_so(tmp_path: Path) -> None:

@@ -42,7 +42,7 @@ async def test_a_bad_file_is_refused_and_the_old_settings_go_on(tmp_path: Path) 
         await daemon.reload(NOBODY, 'mode = "sleep"')
         refusal = await daemon.told.wait("^STATUS=reload refused: ")
         assert 'line 4: mode = "sleep"' in refusal
-        assert daemon.log.count('reload refused, the settings in force stay: .*line 4: mode = "sleep"') == 1
+        await daemon.log.once('reload refused, the settings in force stay: .*line 4: mode = "sleep"')
         after = await daemon.status()
         assert (after.mode, after.pid, after.started) == (Mode.ADVISE, before.pid, before.started)
         await daemon.reload(NOBODY, 'mode = "observe"')  # and the next good one is taken

@@ -31,12 +31,8 @@ def run(*command: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.fixture
 def unit(checkout: Path, tmp_path: Path) -> Path:
-    """The unit with a program that exists on this machine in place of the daemon's."""
-    text, changed = re.subn(
-        r"^ExecStart=/\S+", "ExecStart=/bin/true", (checkout / "systemd" / "supernoded.service").read_text(), flags=re.MULTILINE
-    )
-    assert changed == 1
-    (tmp_path / "supernoded.service").write_text(text)
+    """A copy of the unit, as it is."""
+    (tmp_path / "supernoded.service").write_text((checkout / "systemd" / "supernoded.service").read_text())
     return tmp_path / "supernoded.service"
 
 

@@ -3,7 +3,10 @@ from __future__ import annotations
 import asyncio
 import itertools
 from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
 
+import msgspec
 import pytest
 
 from supernoded.errors import JournalError
@@ -140,3 +143,58 @@ def test_without_a_journal_only_what_protects_goes_on_and_says_so(monkeypatch: p
         assert office.device.performed == {"i1/step": 1}
 
     run(main())
+
+
+def test_an_action_from_before_the_clock_was_set_back_ends_at_once() -> None:
+    async def main() -> None:
+        office = Office()
+        ahead = action()
+        ahead = msgspec.structs.replace(ahead, issued=86_400.0, deadline=86_410.0)
+        outcome = await office.performer.resume(ahead)
+        assert outcome.result is Result.UNCONFIRMED
+        assert now() < 1.0
+        assert office.device.performed == {}
+
+    run(main())
+
+
+def test_an_intent_of_an_earlier_life_may_have_been_sent_even_if_it_seems_younger() -> None:
+    async def main() -> None:
+        office = Office()
+        await office.journal.intend(msgspec.structs.replace(action(), issued=86_400.0, deadline=86_410.0), now())
+        outcome = await office.performer.perform(action())
+        assert outcome.result is Result.UNCONFIRMED  # not EXPIRED, which says that nothing was sent
+
+    run(main())
+
+
+def test_an_order_that_hangs_is_not_sent_beside_itself() -> None:
+    sent: list[float] = []
+
+    class Stuck(Device):
+        async def apply(self, action: Action) -> None:
+            sent.append(now())
+            while now() < 20.0:
+                with suppress(asyncio.CancelledError):
+                    await asyncio.sleep(1.0)
+
+    async def main() -> None:
+        outcome = await Office(device=Stuck()).performer.perform(action(patience=30.0))
+        assert outcome.result is Result.UNCONFIRMED
+        assert sent[0] == 0.0
+        assert sent[1] >= 20.0
+
+    run(main())
+
+
+SEEN: Any = "seen"  # which is no effect
+
+
+@pytest.mark.parametrize("sight", [None, SEEN, Sight(effect=SEEN)])
+def test_what_is_no_sight_shows_nothing(sight: Any) -> None:
+    class Odd(Device):
+        async def observe(self, action: Action) -> Any:
+            return sight
+
+    _, outcome = perform(lambda: Office(device=Odd()))
+    assert outcome.result is Result.EXPIRED

@@ -1,12 +1,16 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Awaitable, Callable
+from typing import Any
 
-from supernoded.journal import entries
+import pytest
+
+from supernoded.journal import entries, queries
 from supernoded.model import Level, Mode, Said, Step
 from supernoded.parts import Case, World
-from tests.unit.casework import Device, Office, Steps
+from tests.unit.casework import Device, Office, Steps, now
 from tests.unit.worlds import run
 
 
@@ -124,7 +128,7 @@ def test_a_later_life_goes_on_where_the_earlier_one_was_killed() -> None:
         left = await office.journal.commit(entries.open_incidents())
         assert len(left) == 1
         again = office.later()
-        again.ledger.restore(left)
+        again.ledger.restore(left, now())
         task = asyncio.ensure_future(again.cases.run())
         await asyncio.sleep(20)
         task.cancel()
@@ -168,7 +172,7 @@ def test_what_shares_a_thing_is_worked_as_one_and_stays_so_in_a_later_life() -> 
         left = await office.journal.commit(entries.open_incidents())
         assert [(i.subject, i.members) for i in left] == [("cdu/0", ("n0/card1", "n0/card2"))]
         again = office.later()
-        again.ledger.restore(left)
+        again.ledger.restore(left, now())
         task = asyncio.ensure_future(again.cases.run())
         await asyncio.sleep(1)
         for subject in ("n0/card1", "n0/card2"):
@@ -179,3 +183,152 @@ def test_what_shares_a_thing_is_worked_as_one_and_stays_so_in_a_later_life() -> 
         assert list(office.device.performed.values()) == [1]
 
     run(main())
+
+
+SEVEN: Any = 7  # where it does not belong
+
+
+class Odd(Steps):
+    """Hands in whatever `what` says."""
+
+    what: object = None
+
+    def next(self, case: Case, world: World, at: float) -> Any:
+        return self.what
+
+
+@pytest.mark.parametrize(
+    ("what", "says"),
+    [
+        ("notify", "'notify' where a Step is due"),
+        (Step(name="s", kind="notify", target="n0", reason="", patience=math.inf), "the patience of step s is inf"),
+        (Step(name="s", kind="notify", target="n0", reason="", amount=math.nan), "the amount of step s is nan"),
+        (Step(name="s" * 300, kind="notify", target="n0", reason=""), "1 to 200 printable characters"),
+        (Step(name="", kind="notify", target="n0", reason=""), "1 to 200 printable characters"),
+        (Step(name="s", kind="notify", target="n0", reason=SEVEN), "no Step: Expected `str`"),
+    ],
+)
+def test_a_step_that_could_not_be_written_or_would_never_end_is_refused_by_name(what: object, says: str) -> None:
+    class Handing(Odd):
+        pass
+
+    Handing.what = what
+
+    async def scene(office: Office) -> None:
+        office.say(Level.RAISED)
+        await asyncio.sleep(5)
+        assert says in office.health.troubles()[0].text
+        assert await office.journal.commit(entries.open_intents()) == []
+
+    work(scene, lambda: Office(remedy=Handing()))
+
+
+@pytest.mark.parametrize("patience", [0.0, -5.0])
+def test_a_step_without_patience_comes_to_its_end(patience: float) -> None:
+    async def scene(office: Office) -> None:
+        office.say(Level.RAISED)
+        await asyncio.sleep(5)
+        assert office.results() == [("notify", "expired"), ("card.isolate", "expired")]
+
+    assert work(scene, lambda: Office(remedy=Steps(patience=patience))).device.performed == {}
+
+
+def test_advice_is_given_once_also_over_a_restart() -> None:
+    async def main() -> None:
+        office = Office(mode=Mode.ADVISE)
+        for _ in range(3):
+            task = asyncio.ensure_future(office.cases.run())
+            await asyncio.sleep(0)
+            office.say(Level.RAISED)
+            await asyncio.sleep(5)
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+            office = office.later()
+            office.ledger.restore(await office.journal.commit(entries.open_incidents()), now())
+        assert list(office.device.performed.values()) == [1]
+
+    run(main())
+
+
+def test_leaving_act_rehearses_only_what_is_left_to_do() -> None:
+    async def scene(office: Office) -> None:
+        office.say(Level.RAISED)
+        await asyncio.sleep(1)  # the first step is under way
+        office.modes.say(Said(policy="isolation", mode=Mode.OBSERVE, by="alice", at=0.0))
+        await asyncio.sleep(20)
+        assert office.results() == [("notify", "done"), ("card.isolate", "would")]
+
+    office = work(scene, lambda: Office(device=Device(takes=2.0)))
+    assert len(office.device.performed) == 1
+
+
+async def stop(*tasks: asyncio.Future[None]) -> None:
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def test_a_second_wave_has_one_worker_and_one_row() -> None:
+    async def main() -> None:
+        office = Office(remedy=Steps(("notify",)), shared=("n0",))
+        tasks = [asyncio.ensure_future(office.cases.run()), asyncio.ensure_future(office.journal.run())]
+        await asyncio.sleep(0)
+        for pair in (("n0/card1", "n0/card2"), ("n0/card3", "n0/card4")):
+            for subject in pair:
+                office.say(Level.RAISED, subject)
+                await asyncio.sleep(5)  # each is worked on its own for a while
+            await asyncio.sleep(40)
+        await stop(*tasks)
+        (left,) = await office.journal.commit(entries.open_incidents())
+        assert left.members == ("n0/card1", "n0/card2", "n0/card3", "n0/card4")
+        assert len(await office.journal.commit(queries.merged_into(left.id))) == 4
+        assert office.device.performed[f"{left.id}/notify"] == 1
+
+    run(main())
+
+
+def test_what_is_merged_before_the_cases_run_is_not_left_open_for_a_later_life() -> None:
+    async def main() -> None:
+        office = Office(remedy=Steps(("notify",)), shared=("cdu/0",))
+        for subject in ("n0/card1", "n0/card2"):
+            office.say(Level.RAISED, subject)
+        tasks = [asyncio.ensure_future(office.cases.run()), asyncio.ensure_future(office.journal.run())]
+        await asyncio.sleep(5)
+        await stop(*tasks)
+        assert [i.subject for i in await office.journal.commit(entries.open_incidents())] == ["cdu/0"]
+
+    run(main())
+
+
+def test_cases_that_begin_anew_after_a_fault_are_all_worked_again() -> None:
+    async def main() -> None:
+        office = Office(remedy=Steps(("notify",), afterwards="job.checkpoint"))
+        first = asyncio.ensure_future(office.cases.run())
+        await asyncio.sleep(0)
+        office.say(Level.RAISED)
+        await asyncio.sleep(5)
+        await stop(first)
+        second = asyncio.ensure_future(office.cases.run())
+        office.say(Level.CLEAR)
+        await asyncio.sleep(90)
+        assert office.results()[-1] == ("job.checkpoint", "done")
+        assert office.ledger.open == []
+        await stop(second)
+
+    run(main())
+
+
+def test_an_incident_that_nobody_judges_any_more_closes_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("supernoded.incidents.FORGET_AFTER", 100.0)
+
+    async def scene(office: Office) -> None:
+        office.say(Level.RAISED)
+        await asyncio.sleep(99)
+        assert office.ledger.open != []
+        await asyncio.sleep(10)
+        assert office.ledger.open == []
+        (stored,) = (await office.journal.commit(queries.incidents(queries.Filter()))).rows
+        assert stored.closed is not None
+        assert stored.text.endswith("Closed without having been seen clear: no rule has judged it for 7 days")
+
+    work(scene, lambda: Office(remedy=Steps(("notify",))))

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from pathlib import Path
 
+import msgspec
 import pytest
 
+from supernoded import __main__ as command
 from supernoded.checking import find_problems
+from supernoded.ports import system_ports
 from supernoded.tables import Problem
 
 PLUGINS = ("fabric", "host", "link_ber")
@@ -15,11 +19,15 @@ POLICIES = ("link_ber", "ring")
 PEM = "-----BEGIN CERTIFICATE-----\nMA==\n-----END CERTIFICATE-----\n"
 
 
+class _Own(msgspec.Struct, frozen=True):
+    window: float = 60.0
+
+
 def _check(tmp_path: Path, text: str) -> list[Problem]:
     file = tmp_path / "supernoded.toml"
     file.write_text(text)
     surroundings = {"STATE_DIRECTORY": str(tmp_path / "state"), "RUNTIME_DIRECTORY": str(tmp_path / "run")}
-    return find_problems(file, surroundings, plugins=PLUGINS, policies=POLICIES)
+    return find_problems(file, surroundings, plugins=PLUGINS, policies=POLICIES, tables={"link_ber": _Own})
 
 
 @pytest.fixture
@@ -42,7 +50,7 @@ def test_good_settings_have_no_problem(tmp_path: Path, tls: str) -> None:
     [
         ("mode = ", "", "", "correct that line"),  # no TOML
         ("[mqtt]\nprot = 1883", "mqtt.prot", "1883", "did you mean port?"),  # unknown key
-        ('[mqtt]\nport = "1883"', "mqtt.port", '"1883"', "default 0"),  # wrong type
+        ('[mqtt]\nport = "1883"', "mqtt.port", '"1883"', "leave it out"),  # wrong type
         ("[journal]\nreadings_days = 0", "journal.readings_days", "0", "default 7"),  # impossible value
         ('mode = "on"', "mode", '"on"', 'default "observe"'),  # unknown word
         ('topology = "site.toml"', "topology", '"site.toml"', "create it"),  # missing file
@@ -54,6 +62,8 @@ def test_good_settings_have_no_problem(tmp_path: Path, tls: str) -> None:
         ('[journal]\ndatabase = "db"', "journal.database", '"db"', "postgresql://"),  # no URL
         ("[limits.network]\necn_threshold_bytes = 120000", "limits.network.ecn_threshold_bytes", "120000", "lower it"),  # relation
         ('[policies.link_bre]\nmode = "act"', "policies.link_bre", "", "did you mean link_ber?"),  # unknown policy
+        ('[mqtt]\nhost = "mqtt://broker:1883"', "mqtt.host", '"mqtt://broker:1883"', "the port has a key of its own"),  # no host
+        ("[plugins.link_ber]\nwindow_s = -1", "plugins.link_ber.window_s", "-1", "did you mean window?"),  # in a plugin's own table
         ("[plugins.hosts]\nx = 1", "plugins.hosts", "", "did you mean host?"),  # unknown plugin
         ('plugins_off = ["nvidia"]', "plugins_off[0]", "nvidia", "there are fabric, host, link_ber"),
         ('state = "supernoded.toml/state"', "state", "supernoded.toml/state", "another folder"),  # not a folder
@@ -111,3 +121,34 @@ def test_names_are_not_judged_when_nobody_knows_them(tmp_path: Path) -> None:
     file.write_text(f'node = "n0"\nstate = "{tmp_path}"\nruntime = "{tmp_path}"\n[policies.x]\n[plugins.y]\n')
 
     assert find_problems(file, {}) == []
+
+
+@pytest.mark.parametrize("host", ["broker", "broker-1.site.example", "10.0.0.5", "::1", "fe80::1%eth0", ""])
+def test_what_a_broker_may_be_called(tmp_path: Path, host: str) -> None:
+    assert _check(tmp_path, f'node = "n0"\n[mqtt]\nhost = "{host}"\n') == []
+
+
+@pytest.mark.parametrize("host", ["broker:1883", "[::1]", "my broker", "user@broker", "broker/x"])
+def test_what_is_no_broker(tmp_path: Path, host: str) -> None:
+    assert [problem.key for problem in _check(tmp_path, f'node = "n0"\n[mqtt]\nhost = "{host}"\n')] == ["mqtt.host"]
+
+
+def test_a_problem_in_a_plugins_own_table_has_its_line(tmp_path: Path) -> None:
+    problems = _check(tmp_path, 'node = "n0"\n[plugins.link_ber]\nwindow = "long"\nfoo = 1\n')
+
+    assert [(problem.key, problem.line) for problem in problems] == [("plugins.link_ber.window", 3), ("plugins.link_ber.foo", 4)]
+
+
+def test_without_a_file_the_defaults_are_judged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(command, "DEFAULT_CONFIG", tmp_path / "none.toml")
+    environment = {"STATE_DIRECTORY": str(tmp_path), "RUNTIME_DIRECTORY": str(tmp_path)}
+    ports = system_ports(environment, logging.getLogger("test"))
+
+    assert command.check(None, environment, ports) == 0
+    assert capsys.readouterr().out.startswith(f"defaults (there is no {tmp_path}/none.toml): sound")
+
+    (tmp_path / "file").touch()
+    assert command.check(None, {**environment, "STATE_DIRECTORY": str(tmp_path / "file")}, ports) == 1
+    assert "is not a folder" in capsys.readouterr().out

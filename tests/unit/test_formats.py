@@ -33,12 +33,33 @@ def test_no_value_is_unknown_and_flags_are_a_set() -> None:
     assert (text.value, text.state) == ("on", State.STALE)
 
 
+@pytest.mark.parametrize("word", [b"NaN", b"Infinity", b"-Infinity", b"1e999"])
+def test_what_is_no_measurement_is_unknown_and_costs_only_itself(word: bytes) -> None:
+    lost, seen = read(b'{"at": 1, "value": ' + word + b", " + LINK + b"}", b'{"at": 2, "value": 1, ' + LINK + b"}")
+    assert (lost.value, lost.state, seen.state) == (None, State.UNKNOWN, State.GOOD)
+    assert lost.note.endswith("is no measurement")
+
+
+def test_a_byte_order_mark_is_no_part_of_the_first_line() -> None:
+    (seen,) = read(b'\xef\xbb\xbf{"at": 1, "value": 1, ' + LINK + b"}")
+    assert seen.value == 1.0
+
+
+@pytest.mark.parametrize(("theirs", "ours"), [("°C", "C"), ("degC", "C"), ("", "1"), ("bits", "bit"), ("furlong", "furlong")])
+def test_units_are_spelled_our_way(theirs: str, ours: str) -> None:
+    (seen,) = read(f'{{"at": 1, "subject": "n0", "quantity": "x.acme.q", "value": 1, "unit": "{theirs}"}}'.encode())
+    assert seen.unit == ours
+
+
 @pytest.mark.parametrize(
     ("line", "fault"),
     [
         (b"{", "truncated"),
         (b'{"at": 1}', "missing required field `subject`"),
         (b'{"at": "noon", "value": 1, ' + LINK + b"}", r"Expected `float`, got `str` - at `\$.at`"),
+        (b'{"at": NaN, "value": 1, ' + LINK + b"}", "`at` is nan"),
+        (b'{"at": 1, "value": NaN, "subject": 3}', "got `int`"),
+        (b'{"more": ' + b"[" * 100_000, "recursion"),
         (b'{"at": 1, "value": true, ' + LINK + b"}", "got `bool`"),
         (b'"\xff"', "."),
     ],

@@ -89,3 +89,12 @@ def test_what_the_settings_put_under_maintenance_is_left_alone() -> None:
     assert guard(action(target="n0/card4"), 0) is None
     assert guard(action("power.cap"), 0) is None
     assert guard(action("notify"), 0) is None
+
+
+def test_notices_take_no_room_from_what_is_done() -> None:
+    tally = Tally(per_minute=2, attempts=1)
+    tally.count(action(ident="first"), 100.0)
+    for number in range(20_000):
+        tally.count(action("notify", ident=f"n{number}"), 100.0)
+    assert "tried 1 times" in (tally.guard(action(ident="c"), 101.0) or "")
+    assert tally.guard(action(ident="c", target="n0/card4"), 101.0) is None

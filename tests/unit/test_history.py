@@ -55,3 +55,21 @@ def test_memory_is_bounded_and_the_newest_is_never_lost(steps: list[tuple[str, f
     assert {r.subject: r.at for r in store.newest(at)} == last
     kept = sum(len(store.view(at, {"host.load": 1e9}).window("host.load", s)) for s in last)
     assert kept <= max(most, 2 * len(last)) + 1
+
+
+def test_a_reading_that_comes_late_is_not_the_newest() -> None:
+    store = history()
+    for at in (10.0, 30.0, 20.0):
+        store.add([reading(at, at=at)], fresh_for=5.0)
+    view = store.view(31.0, WATCH)
+    assert view.number("host.load", "n0") == 30.0
+    assert [r.at for r in view.window("host.load", "n0")] == [10.0, 20.0, 30.0]
+
+
+def test_what_nobody_reports_any_more_is_forgotten() -> None:
+    store = History({"host.load": 60.0}, 4)
+    store.add([reading(1.0, at=1.0, subject="gone"), reading(1.0, at=9.0, subject="here")], fresh_for=5.0)
+    store.forget(5.0)
+    assert store.view(9.0, WATCH).subjects("host.load") == ["here"]
+    store.add([reading(1.0, at=at, subject="here") for at in (10.0, 11.0, 12.0)], fresh_for=5.0)
+    assert len(store.everything()) == 4  # what was forgotten takes no room

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from supernoded.incidents import SITE, Edge, Ledger, Merged, Opened, Widened
+from supernoded.incidents import FORGET_AFTER, SITE, Edge, Ledger, Merged, Opened, Widened
 from supernoded.model import Level, Severity, Verdict
 
 CABLE = "cable/n0/card0/port0--n0/card1/port1"
@@ -13,6 +13,8 @@ SHARED = {
     "n0/card0/port0": (CABLE, "n0/card0", "n0"),
     "n0/card1/port1": (CABLE, "n0/card1", "n0"),
     "n0/card2/port0": ("n0/card2", "n0"),
+    "n0/card3/port0": ("n0/card3", "n0"),
+    "n0": (),
     "ups/A": (),
     "ups/B": (),
     "ups/C": (),
@@ -122,7 +124,7 @@ def test_an_incident_of_an_earlier_life_is_not_opened_twice(ledger: Ledger) -> N
     opened, _ = ledger.take(verdict("n0/card0/port0", Level.RAISED, 1))
     assert isinstance(opened, Opened)
     again = Ledger("node", lambda _: ())
-    again.restore([opened.incident])
+    again.restore([opened.incident], 40.0)
     assert again.take(verdict("n0/card0/port0", Level.RAISED, 50)) == []
     assert again.is_raised(opened.incident)
 
@@ -139,7 +141,75 @@ def test_every_raised_subject_is_in_exactly_one_open_incident(steps: list[tuple[
             levels[subject] = level
     homes = [subject for incident in ledger.open for subject in (incident.members or (incident.subject,))]
     assert len(homes) == len(set(homes))
+    assert len({incident.subject for incident in ledger.open}) == len(ledger.open)
     for subject, level in levels.items():
         if level is Level.RAISED:
             assert subject in homes
     assert all(msgspec.json.decode(msgspec.json.encode(i), type=type(i)) == i for i in ledger.open)
+
+
+def test_a_second_wave_joins_the_incident_that_is_still_open(ledger: Ledger) -> None:
+    ledger.take(verdict("n0/card0/port0", Level.RAISED, 1))
+    ledger.take(verdict("n0/card2/port0", Level.RAISED, 2))
+    (first,) = ledger.open
+    ledger.take(verdict("n0/card1/port1", Level.RAISED, 100))
+    _, widened, merged, _ = ledger.take(verdict("n0/card3/port0", Level.RAISED, 105))
+    assert isinstance(widened, Widened)
+    assert isinstance(merged, Merged)
+    assert [(i.id, len(i.members)) for i in ledger.open] == [(first.id, 4)]
+    for subject in ("n0/card0/port0", "n0/card2/port0"):
+        ledger.take(verdict(subject, Level.CLEAR, 200))
+    assert not ledger.is_over(first, 1000)  # the second wave is still there
+
+
+def test_the_shared_thing_itself_joins_the_incident_of_what_shares_it(ledger: Ledger) -> None:
+    ledger.take(verdict("n0/card0/port0", Level.RAISED, 1))
+    ledger.take(verdict("n0/card2/port0", Level.RAISED, 2))
+    ledger.take(verdict("n0", Level.RAISED, 500))
+    (only,) = ledger.open
+    assert only.members == ("n0", "n0/card0/port0", "n0/card2/port0")
+
+
+def test_going_on_under_an_older_identity_loses_no_subject(ledger: Ledger) -> None:
+    ledger.take(verdict("n0/card0/port0", Level.RAISED, 1000))
+    ledger.take(verdict("n0/card2/port0", Level.RAISED, 1001))
+    (new,) = ledger.open
+    older = msgspec.structs.replace(new, id="older", opened=1.0, members=("n0/card1/port1", "n0/card2/port0"))
+    wider = ledger.adopt(new, older, 1002)
+    assert ledger.open == [wider]
+    assert wider.id == "older"
+    assert wider.members == ("n0/card0/port0", "n0/card1/port1", "n0/card2/port0")
+    for subject in wider.members[1:]:
+        ledger.take(verdict(subject, Level.CLEAR, 1003))
+    assert not ledger.is_over(wider, 2000)
+    ledger.take(verdict("n0/card0/port0", Level.CLEAR, 2000))
+    ledger.close(wider, 3000)
+    assert ledger.take(verdict("n0/card0/port0", Level.RAISED, 3001)) != []
+
+
+def test_what_nobody_judges_any_more_is_over_after_a_week_and_what_is_unsure_is_not(ledger: Ledger) -> None:
+    ledger.take(verdict("n0/card0/port0", Level.RAISED, 1))
+    (incident,) = ledger.open
+    ledger.take(verdict("n0/card0/port0", Level.UNSURE, FORGET_AFTER - 1))
+    assert not ledger.is_over(incident, 2 * FORGET_AFTER - 2)
+    assert ledger.is_over(incident, 2 * FORGET_AFTER)
+    assert ledger.is_forgotten(incident, 2 * FORGET_AFTER)
+    again = Ledger("node", lambda _: ())
+    again.restore([incident], 3 * FORGET_AFTER)
+    assert not again.is_over(incident, 4 * FORGET_AFTER - 1)
+    assert again.is_over(incident, 4 * FORGET_AFTER)
+
+
+def test_the_text_of_ten_thousand_members_is_short() -> None:
+    ledger = Ledger("node", lambda _: ("n0",))
+    for number in range(1_000):
+        ledger.take(verdict(f"n0/p{number:04}", Level.RAISED, 1))
+    (only,) = ledger.open
+    assert len(only.members) == 1_000
+    assert only.text.endswith("n0/p0007 and 992 more")
+
+
+def test_edges_from_the_future_of_a_clock_that_was_set_back_are_not_near(ledger: Ledger) -> None:
+    ledger.take(verdict("n0/card0/port0", Level.RAISED, 100_000))
+    ledger.take(verdict("n0/card2/port0", Level.RAISED, 100))
+    assert len(ledger.open) == 2

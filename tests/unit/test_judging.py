@@ -1,9 +1,12 @@
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import msgspec
+import pytest
 
 from supernoded.history import View
 from supernoded.judging import Bench
@@ -103,5 +106,93 @@ def test_a_memory_that_does_not_fit_starts_anew_and_says_so() -> None:
         bench.judge(1.0)
         assert bench.snapshot() == {"host.busy": b'{"asked":1}'}
         assert "starts anew" in table.troubles()[0].text
+
+    run(main())
+
+
+def verdict(kind: str = "host.busy", at: float = 1.0, text: Any = "busy") -> Verdict:
+    return Verdict(kind=kind, subject="n0", level=Level.RAISED, text=text, at=at)
+
+
+def _raise_later() -> Iterator[Verdict]:
+    yield verdict()
+    raise ZeroDivisionError("late")
+
+
+@pytest.mark.parametrize(
+    ("answer", "says"),
+    [
+        (lambda: None, "TypeError"),
+        (lambda: (None, None), "TypeError"),
+        (lambda: (None, _raise_later()), "ZeroDivisionError: late"),
+        (lambda: (None, ["busy"]), "'busy' where a Verdict is due"),
+        (lambda: (None, [verdict("power.lost")]), "a verdict of kind 'power.lost' where 'host.busy' is due"),
+        (lambda: (None, [verdict(at=math.nan)]), "the time of a verdict is nan"),
+        (lambda: (None, [verdict(text=None)]), "no Verdict: Expected `str`"),
+    ],
+)
+def test_what_is_no_verdict_of_this_rule_costs_this_rule_only(answer: Callable[[], Any], says: str) -> None:
+    class Odd(Busy):
+        def judge(self, seen: View, memory: Count) -> Any:
+            return answer()
+
+    async def main() -> None:
+        said: list[Verdict] = []
+        table, store = health(), history()
+        bench = Bench([Odd(), Busy("host.busier")], store, table, said.append)
+        store.add([reading(11.0)], fresh_for=10)
+        bench.judge(1.0)
+        assert [v.kind for v in said] == ["host.busier"]
+        assert says in table.troubles()[0].text
+
+    run(main())
+
+
+def test_texts_of_a_verdict_can_be_sent_and_stored() -> None:
+    class Loud(Busy):
+        def judge(self, seen: View, memory: Count) -> Any:
+            return memory, iter([verdict(text="\udcff" * 100_000)])  # a generator does as well
+
+    async def main() -> None:
+        said: list[Verdict] = []
+        Bench([Loud()], history(), health(), said.append).judge(1.0)
+        assert len(msgspec.json.encode(said[0])) < 20_000
+
+    run(main())
+
+
+def test_a_rule_that_cannot_start_and_a_memory_that_cannot_be_written_harm_no_other() -> None:
+    class Unborn(Busy):
+        def start(self) -> Count:
+            raise ZeroDivisionError("unborn")
+
+    class Hoarder(Busy):
+        def judge(self, seen: View, memory: Any) -> Any:
+            return object(), []
+
+    async def main() -> None:
+        table = health()
+        bench = Bench([Unborn("a"), Hoarder("b"), Busy()], history(), table, lambda _: None)
+        bench.judge(1.0)
+        assert bench.snapshot() == {"host.busy": b'{"asked":1}'}
+        assert [(trouble.name, trouble.text.partition(":")[0]) for trouble in table.troubles()] == [
+            ("rule a", "cannot start and is not asked"),
+            ("snapshot of rule b", "cannot be written, a restart forgets it"),
+        ]
+
+    run(main())
+
+
+def test_subjects_of_which_nobody_speaks_any_more_are_forgotten() -> None:
+    async def main() -> None:
+        said: list[Verdict] = []
+        store = history()
+        bench = Bench([Busy()], store, health(), said.append)
+        store.add([reading(11.0)], fresh_for=10)
+        bench.judge(1.0)
+        bench.forget(2.0)
+        store.add([reading(13.0, at=3.0)], fresh_for=10)
+        bench.judge(3.0)  # it breaks, and makes unsure what it spoke of
+        assert len(said) == 1
 
     run(main())

@@ -56,7 +56,7 @@ def test_the_names_in_which_plugins_meet_are_there(name: str) -> None:
         ("ring.mode", "star"),
         ("link.neighbour", "anything"),
         ("x.acme.glow", "carried as it comes"),
-        ("x.acme.glow", None),
+        ("x.acme.glow", math.pi),
     ],
 )
 def test_what_can_be(quantity: str, value: Value) -> None:
@@ -71,7 +71,12 @@ def test_what_can_be(quantity: str, value: Value) -> None:
         ("card.temperature", None, None, "no value"),
         ("card.temperature", "hot", None, "'hot' where a number is due"),
         ("card.temperature", math.nan, None, "nan where a number is due"),
-        ("card.temperature", math.inf, None, "inf C is outside -40 to 150"),
+        ("card.temperature", math.inf, None, "inf where a number is due"),
+        ("card.temperature", 10**400, None, "an endless integer where a number is due"),
+        ("x.acme.glow", None, None, "no value"),
+        ("x.acme.glow", math.nan, None, "nan where a number is due"),
+        ("x.acme.glow", "a" * 5_000, None, "a text of 5000 characters or flags, at most 4000 are taken"),
+        ("link.neighbour", "a" * 5_000, None, "a text of 5000 characters"),
         ("card.temperature", 255.0, None, "255 C is outside -40 to 150"),
         ("ups.charge", -1.0, None, "-1 % is outside 0 to 100"),
         ("link.bits", 2.0**70, None, "is outside 0 to"),

@@ -19,3 +19,11 @@ def test_a_change_of_state_is_written_at_once() -> None:
     sieve = Sieve()
     states = [sieve.sift([reading(v, at=at)]) for at, v in ((0.0, 1.0), (1.0, None), (2.0, None), (3.0, 1.0))]
     assert [len(rows) for rows in states] == [1, 1, 0, 1]
+
+
+def test_what_does_not_change_is_written_again_before_its_row_is_forgotten() -> None:
+    sieve = Sieve()
+    kept = [r.at for at in range(0, 7 * 86_400, 3_600) for r in sieve.sift([reading(1.0, at=float(at))])]
+    assert kept == [day * 86_400.0 for day in range(7)]
+    sieve.forget(6 * 86_400.0 + 1)
+    assert sieve.sift([reading(1.0, at=6 * 86_400.0 + 30)]) != []

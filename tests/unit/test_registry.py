@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import SimpleNamespace
@@ -13,7 +14,7 @@ from supernoded import hookspecs
 from supernoded.errors import PluginError, SettingsError
 from supernoded.model import NODE, Action, Reading, Sight
 from supernoded.plugin import hookimpl
-from supernoded.registry import Found, Parts, collect, commands, formats
+from supernoded.registry import Found, Parts, collect, commands, formats, settings_types
 from supernoded.wire import Node
 
 
@@ -196,6 +197,32 @@ def test_formats_and_commands_are_gathered_and_a_doubled_format_is_refused() -> 
         formats([Found(name="one", plugin=one), Found(name="two", plugin=two)])
 
 
+def _leaving(*_: object) -> None:
+    raise SystemExit(3)
+
+
+def test_a_plugin_that_would_end_the_program_is_left_out(supernoded_node: Node) -> None:
+    parts = gather(supernoded_node, one=plugin(sensors=_leaving), two=plugin(sensors=[Still()]))
+    assert [(found.name, found.trouble) for found in parts.plugins] == [("one", "SystemExit: 3"), ("two", "")]
+
+
+def test_a_broken_plugin_costs_programs_only_what_it_would_have_given(caplog: pytest.LogCaptureFixture) -> None:
+    broken = SimpleNamespace(**{f"supernoded_{hook}": hookimpl(_raising(hook)) for hook in ("formats", "commands", "settings")})
+    found = [Found(name="bad", plugin=broken), Found(name="good", plugin=plugin(settings=Own, formats={"a": list}))]
+    assert list(formats(found)) == ["a"]
+    assert commands(found) == {}
+    assert settings_types(found) == {"good": Own}
+    assert caplog.messages == [f"plugin bad gives no {hook}: ZeroDivisionError: broken" for hook in ("formats", "commands", "settings")]
+
+
+def _raising(hook: str) -> Any:
+    def body() -> None:
+        raise ZeroDivisionError("broken")
+
+    body.__name__ = f"supernoded_{hook}"
+    return body
+
+
 def test_every_hook_is_asked_once(supernoded_node: Node) -> None:
     asked: list[str] = []
 
@@ -210,3 +237,32 @@ def test_every_hook_is_asked_once(supernoded_node: Node) -> None:
     on_node = [n for n in names if n not in {"settings", "formats", "commands"}]
     gather(supernoded_node, one=plugin(**{name: count(name) for name in on_node}))
     assert sorted(asked) == sorted(on_node)
+
+
+@dataclass(frozen=True)
+class Turn:
+    """A loop, as far as the registry looks."""
+
+    name: str
+    scope: str = NODE
+    watches: Mapping[str, float] = field(default_factory=dict)
+    period: float = 1.0
+    target: str = "cdu/0/valve"
+
+    def start(self, now_at: object) -> None: ...
+
+    def steer(self, seen: object, memory: None) -> tuple[None, None]:
+        return None, None
+
+
+def test_two_loops_on_one_handle_stop_the_start_also_in_two_scopes(supernoded_node: Node) -> None:
+    with pytest.raises(PluginError, match="two loops turn cdu/0/valve: a and b"):
+        gather(supernoded_node, one=plugin(loops=[Turn("a")]), two=plugin(loops=[Turn("b", scope="cdu/0")]))
+    assert len(gather(supernoded_node, one=plugin(loops=[Turn("a"), Turn("b", target="cdu/1/valve")])).loops) == 2
+
+
+@pytest.mark.parametrize("seconds", [0.0, -1.0, math.nan, math.inf, None])
+def test_a_period_that_never_ends_or_never_rests_is_named(supernoded_node: Node, seconds: Any) -> None:
+    parts = gather(supernoded_node, bad=plugin(sensors=[Still(period=seconds)]), worse=plugin(loops=[Turn("a", period=seconds)]))
+    assert troubles(parts)["bad"] == f"PluginError: period of Still is {seconds!r}, must be 0.01 to 86400 seconds"
+    assert "period of Turn" in troubles(parts)["worse"]

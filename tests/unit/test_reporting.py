@@ -10,6 +10,7 @@ from supernoded.cluster import topics
 from supernoded.cluster.outbox import Outbox
 from supernoded.cluster.store import JournalStore
 from supernoded.cluster.topics import EventTold, OutcomeTold
+from supernoded.errors import JournalError
 from supernoded.journal import entries
 from supernoded.model import Action, Event, Incident, Outcome, Result, Severity, Step
 from supernoded.reporting import Reporter
@@ -72,3 +73,27 @@ def test_the_life_of_an_incident_is_a_line_each(caplog: pytest.LogCaptureFixture
         "incident i1 closed: link.ber on n0/card0/port0",
         "would notify on n0/card0/port0: reseat the optic (i1/tell)",
     ]
+
+
+def test_a_message_that_is_written_late_is_delivered_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def main() -> None:
+        journal = memory_journal()
+        outbox = Outbox(JournalStore(journal), LoopClock(), LOG)
+        reporter = Reporter("n0", "c0", "life", journal, outbox, LoopClock(), LOG)
+        flush, tries = journal.flush, list[float]()
+
+        async def fail_twice() -> None:
+            tries.append(asyncio.get_running_loop().time())
+            if len(tries) < 3:
+                raise JournalError("the database is locked")
+            await flush()
+
+        monkeypatch.setattr(journal, "flush", fail_twice)
+        task = asyncio.ensure_future(reporter.run())
+        delivered = asyncio.ensure_future(outbox.next(9))
+        await asyncio.sleep(0)
+        reporter.event(EVENT)  # and nothing else ever
+        assert [letter.id for letter in await asyncio.wait_for(delivered, 60)] == ["e1"]
+        task.cancel()
+
+    run(main())

@@ -1,9 +1,13 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
+import msgspec
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -147,3 +151,46 @@ def test_a_good_reading_is_always_within_the_plausible_range(values: list[float]
         else:
             assert weighed.value is None
             assert weighed.note
+
+
+SEVEN: Any = 7  # where it does not belong
+
+
+@pytest.mark.parametrize("odd", [None, ["warm"], [reading(1.0, subject=SEVEN)], 3])
+def test_what_is_no_reading_is_a_failed_read(odd: Any) -> None:
+    taken = sample(Scripted(lambda n: [reading(1.0)] if n == 1 else odd, []), 6)
+    assert [r.state for _, r in taken] == [State.GOOD, State.UNKNOWN]
+    assert taken[-1][1].note.startswith("sensor scripted failed: ")
+
+
+@pytest.mark.parametrize("at", [math.nan, math.inf, 100.0])
+def test_a_reading_from_the_future_is_unknown_or_it_would_stay_fresh(at: float) -> None:
+    ((_, only),) = sample(Scripted(lambda _: [reading(1.0, at=at)], []), 3)
+    assert (only.state, only.value, only.at) == (State.UNKNOWN, None, 0.0)
+    assert "the clock of its source is wrong" in only.note
+
+
+def test_texts_that_no_json_can_carry_are_made_fit() -> None:
+    ((_, only),) = sample(Scripted(lambda _: [reading("\udcff", subject="n0/disk/\udcff", quantity="x.acme.label", unit="text")], []), 3)
+    assert msgspec.json.decode(msgspec.json.encode(only), type=Reading) == only
+
+
+def test_a_text_too_long_to_keep_is_refused_and_not_clipped() -> None:
+    ((_, only),) = sample(Scripted(lambda _: [reading("a" * 5_000, quantity="x.acme.label", unit="text")], []), 3)
+    assert (only.value, only.note) == (None, "a text of 5000 characters or flags, at most 4000 are taken")
+
+
+def test_what_is_not_reported_for_a_day_is_forgotten() -> None:
+    async def main() -> None:
+        taken: list[Reading] = []
+        clock = LoopClock()
+        sensor = Scripted(lambda n: [reading(float(n), at=clock.now(), subject=f"n0/pod{n}")], [], period=3600.0)
+        sampler = Sampler(sensor, clock, health(), lambda rs, _: taken.extend(rs))
+        task = asyncio.ensure_future(sampler.run())
+        await asyncio.sleep(100 * 3600.0)
+        task.cancel()
+        newest = [r.subject for r in taken if r.at == taken[-1].at]
+        assert len(newest) == 26
+        assert "n0/pod1" not in newest
+
+    run(main())

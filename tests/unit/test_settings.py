@@ -101,8 +101,8 @@ def test_a_byte_order_mark_and_carriage_returns_do_no_harm(tmp_path: Path) -> No
         ("[mqtt]\nprot = 1", 2, "mqtt.prot", "1", ("no such key", "did you mean port?")),
         ("[mqt]\nport = 1", 1, "mqt", "{...}", ("no such key", "did you mean mqtt?")),
         ("[mqtt]\npassword = 'hunter2'", 2, "mqtt.password", "(hidden)", ("no such key", "password_file")),
-        ("[mqtt]\nport = 70000", 2, "mqtt.port", "70000", ("from 0 to 65535", "default 0")),
-        ("[mqtt]\nport = '1883'", 2, "mqtt.port", '"1883"', ("a whole number", "default 0")),
+        ("[mqtt]\nport = 70000", 2, "mqtt.port", "70000", ("from 1 to 65535", "leave it out")),
+        ("[mqtt]\nport = '1883'", 2, "mqtt.port", '"1883"', ("a whole number", "leave it out")),
         ("staging = 1", 1, "staging", "1", ("true or false", "default false")),
         ("mode = 'atc'", 1, "mode", '"atc"', ("observe, advise, act", 'default "observe"')),
         ("[journal]\nreadings_days = 0", 2, "journal.readings_days", "0", ("from 1 to 3650 days", "default 7")),
@@ -240,4 +240,4 @@ def test_the_page_of_settings_is_true(checkout: Path) -> None:
     written = (checkout / "docs" / "settings.md").read_text(encoding="utf-8")
 
     assert written == describe_settings(), "run: python -m supernoded.settings.describing docs/settings.md"
-    assert "| `mqtt.port` | `0` | a whole number from 0 to 65535 |" in written
+    assert "| `mqtt.port` |  | a whole number from 1 to 65535 |" in written

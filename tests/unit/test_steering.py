@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import sqlite3
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
@@ -191,3 +192,35 @@ def test_the_pens_refusal_is_a_setpoint_not_put(tmp_path: Path) -> None:
         assert "nothing was written" in scene.health.troubles()[0].text
 
     steer(Scene(valve=Fenced()), tmp_path / "j.db", play)
+
+
+def test_a_word_spoken_while_the_device_is_read_stops_it_before_it_begins(tmp_path: Path) -> None:
+    class Slow(Valve):
+        async def now_at(self) -> Setpoint | None:
+            await asyncio.sleep(0.5)
+            return await super().now_at()
+
+    async def play(scene: Scene, steering: Steering) -> None:
+        await asyncio.sleep(0.2)
+        scene.say(Mode.OBSERVE)
+        assert not steering.engaged  # so that whoever spoke need not wait
+        await asyncio.sleep(5)
+        assert scene.valve.put_at == []
+        scene.say(Mode.ACT)
+        await asyncio.sleep(2)
+
+    notes = steer(Scene(valve=Slow()), tmp_path / "j.db", play)
+    assert [what for what, _ in notes] == ["engaged", "disengaged"]
+
+
+def test_what_is_no_number_is_never_put(tmp_path: Path) -> None:
+    class Odd(Ramp):
+        def steer(self, seen: View, memory: At) -> tuple[At, Setpoint | None]:
+            return memory, Setpoint(target=self.target, quantity="coolant.valve", value=math.nan)
+
+    async def play(scene: Scene, steering: Steering) -> None:
+        await asyncio.sleep(5)
+        assert scene.valve.put_at == []
+        assert "the setpoint of cdu/0/valve is nan" in scene.health.troubles()[0].text
+
+    steer(Scene(loop=Odd()), tmp_path / "j.db", play)

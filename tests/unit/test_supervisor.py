@@ -98,3 +98,36 @@ def test_bounded_leaves_behind_what_ignores_its_cancellation() -> None:
 def test_describe_looks_into_groups() -> None:
     assert describe(ExceptionGroup("many", [KeyError("a"), ValueError("b")])) == "KeyError: 'a'"
     assert describe(ValueError()) == "ValueError"
+
+
+async def _cancel_itself() -> None:
+    raise asyncio.CancelledError
+
+
+async def _leave() -> None:
+    raise SystemExit(3)
+
+
+def test_a_cancellation_from_within_is_a_failure_and_ends_nothing() -> None:
+    async def main() -> None:
+        with pytest.raises(WireError, match="it was cancelled from within"):
+            await bounded(_cancel_itself(), 1.0, "it")
+        table = health()
+        part = asyncio.ensure_future(keep("part", _cancel_itself, LoopClock(), table))
+        await asyncio.sleep(10)
+        assert not part.done()
+        (condition,) = table.troubles()
+        assert condition.restarts > 2
+        part.cancel()
+        await asyncio.wait({part})
+        assert part.cancelled()
+
+    run(main())
+
+
+def test_a_plugin_cannot_end_the_program() -> None:
+    async def main() -> None:
+        with pytest.raises(WireError, match="it failed: RuntimeError: SystemExit: 3"):
+            await bounded(_leave(), 1.0, "it")
+
+    run(main())

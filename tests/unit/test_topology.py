@@ -197,7 +197,9 @@ def _changed(old: str, new: str) -> str:
         (SITE.replace('feeds = ["A", "B"]', 'feeds = ["A", "Z"]', 1), 'nodes[0].feeds[1] = "Z"', 4, "no such feed"),
         (SITE.replace('feeds = ["A", "B"]', 'feeds = ["A", "A"]', 1), 'nodes[0].feeds[1] = "A"', 4, "named twice"),
         (_changed('feed = "B"', 'feed = "C"'), 'pdus[1].feed = "C"', 44, "no such feed"),
-        (_changed('card = "n1/card7"', 'card = "n2/card7"'), 'spares[0].card = "n2/card7"', 56, "describe the card in [[nodes]]"),
+        (_changed('card = "n1/card7"', 'card = "n1/card8"'), 'spares[0].card = "n1/card8"', 56, "describe the card in [[nodes]]"),
+        (_changed('card = "n1/card7"', 'card = "n2/crad7"'), 'spares[0].card = "n2/crad7"', 56, "no such card"),
+        (_changed('card = "n1/card7"', 'card = "ups/card7"'), 'spares[0].card = "ups/card7"', 56, "no such card"),
         (_changed('name = "n1"', 'name = "n0"'), 'nodes[1].name = "n0"', 7, "the name is taken"),
         (_changed('name = "s1"', 'name = "s/1"'), 'switches[0].name = "s/1"', 54, "is not a name"),
         (SITE + '[[nodes]]\nname="ups"\ncards=0', 'nodes[2].name = "ups"', 58, "word that subjects begin with"),
@@ -250,7 +252,7 @@ def test_what_may_be_shed(load: str) -> None:
 
 
 def test_all_problems_are_told_at_once() -> None:
-    text = _changed('card = "n1/card7"', 'card = "n2/card7"').replace('loop = "cdu0"', 'loop = "cdu1"')
+    text = _changed('card = "n1/card7"', 'card = "n1/card8"').replace('loop = "cdu0"', 'loop = "cdu1"')
 
     with pytest.raises(SettingsError) as refused:
         read_topology(text, "site.toml")
@@ -272,6 +274,38 @@ def test_thousands_of_problems_do_not_flood() -> None:
     lines = str(refused.value).splitlines()
     assert len(lines) == 51
     assert lines[-1] == "... and 946 more"
+
+
+# As a site writes it down first: feed B has no UPS, and the spare is in a node that another file describes.
+EXCERPT = SITE.replace('[[feeds]]\nname = "B"\n', "").replace(SITE[SITE.index('[[nodes]]\nname = "n1"') : SITE.index("[[rings]]")], "")
+EXCERPT = EXCERPT.replace('[[rings]]\nname = "all"\nlevel = "cluster"\norder = ["n0", "n1"]\n', "")
+
+
+def test_an_excerpt_of_a_site_is_read() -> None:
+    site = read_topology(EXCERPT, "site.toml")
+
+    assert [node.name for node in site.nodes] == ["n0"]
+    assert [spare.card for spare in site.spares] == ["n1/card7"]
+    assert site.list_feeds() == ("A", "B")
+    assert set(site.shared("n0")) >= {"feed/A", "feed/B"}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "key"),
+    [
+        ('feed = "B"', 'feed = "Z"', "pdus[1].feed"),  # a PDU's feed, which no node and no UPS has
+        ('b = "n0/card1/port1"', 'b = "n1/card1/port1"', "cables[0].b"),  # a cable into a node that is not there
+        ('card = "n0/card4"', 'card = "n1/card4"', "cards[1].card"),
+        ('card = "n1/card7"', 'card = "n0/card9"', "spares[0].card"),
+    ],
+)
+def test_an_excerpt_is_still_checked(old: str, new: str, key: str) -> None:
+    assert EXCERPT.count(old) == 1
+
+    with pytest.raises(SettingsError, match=r"there is no such") as refused:
+        read_topology(EXCERPT.replace(old, new), "site.toml")
+
+    assert key in str(refused.value)
 
 
 def test_without_power_tables_the_nodes_word_for_feeds_is_taken() -> None:

@@ -10,6 +10,7 @@ from supernoded_fabric.counters import COUNTERS
 from supernoded_fabric.infiniband import FACTS, Text, parse_tree
 from supernoded_fabric.naming import Naming
 
+UNREADABLE = "unreadable: "  # what a recorded tree has in the place of a value that could not be read
 UNNAMED = "unnamed/ports/1"  # a bare counter does not say whose it is
 
 _BARE = re.compile(r"(?P<name>\w{1,60})\s*[:\s]\s*(?P<value>[^*]*)", re.ASCII)
@@ -31,7 +32,8 @@ def _list_pairs(text: str) -> Iterator[tuple[str, Text]]:
 def _read_line(line: str) -> tuple[str, Text] | None:
     path, tab, value = line.partition("\t")
     if tab and "/" in path:
-        return path.strip(), value.strip()
+        text = value.strip()
+        return path.strip(), WireError(text) if text.startswith(UNREADABLE) else text
     if line.lstrip().startswith("#"):
         return None
     failed = _FAILED.search(line)

@@ -48,7 +48,8 @@ class BerRule:
         tracks = {subject: of_it for subject, of_it in memory.tracks.items() if any(seen.now - one.at < FORGET for one in of_it.values())}
         verdicts: list[Verdict] = []
         for subject in sorted({subject for quantity in ERRORS for subject in seen.subjects(quantity)}):
-            tracks[subject], verdict = self._judge_link(seen, subject, tracks.get(subject, {}))
+            known = {quantity: _land(track, seen.now) for quantity, track in tracks.get(subject, {}).items()}
+            tracks[subject], verdict = self._judge_link(seen, subject, known)
             verdicts.append(verdict)
         return BerMemory(tracks), verdicts
 
@@ -84,7 +85,7 @@ class BerRule:
         if not track.raised:
             return msgspec.structs.replace(track, raised=True), Finding(Level.RAISED, self._describe(sum_newest(spans, worst), what))
         clean = find_clean(spans, self._limit, self._clear_at, track.at - self._settings.clear_s)
-        if clean:
+        if clean and find_worst(spans[:clean], self._limit, self._settings.least_errors)[0] < self._clear_at:  # a clean past is no excuse
             cleared = msgspec.structs.replace(track, raised=False, spans=spans[:clean])
             return cleared, Finding(Level.CLEAR, self._describe(sum_newest(spans, clean), what))
         text = self._describe(sum_newest(spans, worst or len(spans)), what)
@@ -99,6 +100,11 @@ class BerRule:
         rate, least = window.errors / window.bits, "at least " if window.assumed else ""
         side = "above" if rate > self._limit else "not above"
         return f"{window.errors:.0f} {what} in {bits}, a BER of {least}{_power(rate)}, {side} {self._limit:g}"
+
+
+def _land(track: Track, now: float) -> Track:
+    """A track from the future is one from before the clock was set back: only whether it was raised still counts."""
+    return track if track.at <= now + 1.0 else Track(raised=track.raised)
 
 
 def _power(number: float) -> str:

@@ -120,6 +120,16 @@ def test_a_link_that_still_errs_stays_raised() -> None:
     assert set(life.run(500.0 + 5.0 * n for n in range(200))) == {Level.RAISED}
 
 
+@pytest.mark.parametrize("step", [10.0, 50.0, 3000.0])
+def test_a_clean_past_clears_no_link_that_errs_now(step: float) -> None:
+    life = Life()
+    life.run([0.0] * 600)
+    levels = life.run(step * n for n in range(1, 200))
+    first = levels.index(Level.RAISED)
+    assert first <= 2
+    assert set(levels[first:]) == {Level.RAISED}
+
+
 def test_a_reset_is_a_new_baseline() -> None:
     life = Life()
     life.run([500.0, 500.0])
@@ -368,3 +378,13 @@ def test_healthy_recordings_raise_nothing(name: str, data: bytes | None, request
             history.add(read_sysfs_infiniband(Source(name=name, data=data, at=at)), 15.0)
             memory, verdicts = rule.judge(history.view(at, rule.watches), memory)  # type: ignore[arg-type]  # of the rule's own type
             assert Level.RAISED not in {verdict.level for verdict in verdicts}
+
+
+def test_a_clock_that_was_set_back_blinds_it_for_no_longer_than_a_baseline() -> None:
+    life = Life()
+    life.poll(0.0)
+    life.poll(0.0)
+    life.at -= 86_400.0  # the next life of the daemon
+    life.history = History(life.rule.watches)
+    assert life.poll(0.0).level is Level.UNSURE  # not clear: what was seen was seen at another time
+    assert life.poll(1_000.0).level is Level.RAISED

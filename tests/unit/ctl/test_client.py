@@ -133,6 +133,12 @@ def test_what_is_no_daemon_is_told_apart(tmp_path: Path, behave: Callable[[socke
         ask(tmp_path / "s")
 
 
+def test_a_file_that_is_no_socket_is_said_to_be_none(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(UnreachableError, match=r"/file: is no socket\n"):
+        ask(tmp_path / "file")
+
+
 def test_another_schema_is_named(tmp_path: Path) -> None:
     with peer(tmp_path / "s", answer(b'{"schema":99}')), pytest.raises(AdminError, match="the daemon speaks schema 99") as caught:
         ask(tmp_path / "s")

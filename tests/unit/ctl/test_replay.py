@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -96,6 +98,23 @@ def test_a_folder_is_read_as_a_tree_with_its_links(tmp_path: Path) -> None:
     assert {line["quantity"]: line["value"] for line in lines}["link.symbol_errors"] == 7
 
 
+def test_what_is_no_regular_file_in_a_tree_costs_only_itself(tmp_path: Path) -> None:
+    counters = tmp_path / "mlx5_0" / "ports" / "1" / "counters"
+    counters.mkdir(parents=True)
+    (counters / "symbol_error").write_text("7\n")
+    (counters / "link_error_recovery").symlink_to(tmp_path / "nowhere")
+    os.mkfifo(counters / "link_downed")
+    os.mkfifo(tmp_path / "mlx5_0" / "other")
+    code, lines, _ = replay("--as", "sysfs-infiniband", tmp_path)
+    assert code == 0
+    assert {line["quantity"]: line["state"] for line in lines} == {
+        "link.symbol_errors": "good",
+        "link.recoveries": "unknown",
+        "link.downed": "unknown",
+    }
+    assert {line["note"] for line in lines} == {"", "unreadable: No such file or directory", "unreadable: not a regular file"}
+
+
 def test_readings_as_json_lines_keep_their_own_time(tmp_path: Path) -> None:
     told = [
         {"at": 100.0 + n, "subject": "n0/disk", "quantity": "disk.used", "value": 10.0 if n < 3 else 99.9, "unit": "%"} for n in range(6)
@@ -115,6 +134,37 @@ def test_a_replay_can_be_replayed(tmp_path: Path) -> None:
     again.write_text("\n".join(line for line in result.stdout.splitlines() if '"type":"reading"' in line))
     _, lines, _ = replay("--as", "readings", again)
     assert [json.dumps(line) for line in lines] == [json.dumps(json.loads(line)) for line in result.stdout.splitlines()]
+
+
+def test_the_times_of_readings_count_and_not_the_order_of_their_files(tmp_path: Path) -> None:
+    told = [{"at": 100.0 + n, "subject": "n0/disk", "quantity": "disk.used", "value": 10.0 + n, "unit": "%"} for n in range(6)]
+    for name, part in (("late", told[3:]), ("early", told[:3])):
+        (tmp_path / name).write_text("\n".join(json.dumps(line) for line in part))
+    code, lines, _ = replay(tmp_path / "late", tmp_path / "early", "--as", "readings")
+    assert code == 0
+    assert [line["at"] for line in of_type(lines, "reading")] == [100.0, 101.0, 102.0, 103.0, 104.0, 105.0]
+
+
+def test_the_common_options_stand_before_and_after_the_verb(tmp_path: Path) -> None:
+    path = snapshot(tmp_path, "a.tsv", 0, 0.0)
+    plain = replay(path, "--as", "sysfs-infiniband")
+    assert replay("-o", "json", "--as", "sysfs-infiniband", path) == plain
+    assert replay(path, "--as", "sysfs-infiniband", "-o", "table", "--socket", tmp_path / "none") == plain
+
+
+@pytest.mark.parametrize("limit", [0, 3])
+def test_output_that_cannot_be_written_ends_with_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: int) -> None:
+    written: list[object] = []
+
+    def write(line: object) -> None:
+        if len(written) == limit:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        written.append(line)
+
+    monkeypatch.setattr("supernoded.ctl.replay._print", write)
+    code, _, said = replay(snapshot(tmp_path, "a.tsv", 0, 0.0), "--as", "sysfs-infiniband")
+    assert code == 1
+    assert said == "supernodectl: the output cannot be written: No space left on device; free space, or write elsewhere\n"
 
 
 @pytest.mark.parametrize(

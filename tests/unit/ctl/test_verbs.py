@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -203,6 +204,13 @@ def test_nobody_there_exits_3(tmp_path: Path) -> None:
         assert result.exit_code == 3
         assert f"{tmp_path}/absent: there is no such file" in result.stderr
         assert "sudo systemctl start supernoded" in result.stderr
+
+
+def test_a_socket_that_this_user_may_not_read_exits_3(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "theirs").touch()
+    access = os.access
+    monkeypatch.setattr("os.access", lambda path, mode: mode != os.R_OK and access(path, mode))  # as for any user but root
+    assert CliRunner().invoke(program, ["--socket", str(tmp_path / "theirs"), "status"]).exit_code == 3
 
 
 def test_a_stuck_daemon_exits_3(run: Run, desk: FakeDesk) -> None:

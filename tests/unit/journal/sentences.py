@@ -138,6 +138,9 @@ async def states_are_kept(journal: Journal) -> None:
     journal.post(entries.save_memories("node", {"b": b"older"}, 10.0))
     await journal.flush()
     assert await journal.commit(entries.memories("node")) == {"a": b"1", "b": b"\x00new"}
+    journal.post(entries.save_memories("node", {"b": b"after the clock was set back"}, -100.0))
+    await journal.flush()
+    assert (await journal.commit(entries.memories("node")))["b"] == b"after the clock was set back"
     hold = Hold(id="h1", subject="n0/card3", serial="SN3", reason="BER", owner="ops", placed=10.0, expires=100.0)
     lasting = msgspec.structs.replace(hold, id="h2", expires=None)
     for each in (hold, hold, lasting):

@@ -123,6 +123,13 @@ def test_a_daemon_with_a_current_schema_never_imports_alembic(tmp_path: Path, ch
         assert done.stdout.strip() == "[]"
 
 
+@pytest.mark.parametrize("url", ["oracle://u:secret@h/x", "sqlite://secret", "postgresql://u:secret@h:port/x", "://secret"])
+def test_what_is_no_database_of_ours_is_refused_without_its_password(url: str) -> None:
+    with pytest.raises(JournalError, match="is no database of ours; name a file, or postgresql://USER@HOST/NAME") as caught:
+        migrate.current(url)
+    assert "secret" not in str(caught.value)
+
+
 def test_what_cannot_be_read_is_named_without_its_password() -> None:
     with pytest.raises(JournalError) as caught:
         migrate.current("postgresql://tester:secret@127.0.0.1:1/none")

@@ -1,0 +1,83 @@
+"""What a plugin hands in while it runs, checked before it is kept.
+
+Structs check nothing when they are made, and one that JSON cannot carry would spoil the journal. Each check raises PluginError, which
+costs the part that handed it in and nothing else.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TypeVar
+
+import msgspec
+
+from supernoded.errors import PluginError
+from supernoded.journal.rows import MOST_TEXT, clean
+from supernoded.model import Reading, Setpoint, Sight, State, Step, Verdict, Word
+
+W = TypeVar("W", bound=Word)
+
+AHEAD = 1.0  # seconds by which a reading may come from the future: clocks of devices are read a moment later
+LONGEST_NAME = 200  # characters of a step's name, which becomes part of an identity
+
+
+def vet_reading(word: object, now: float) -> Reading:
+    """A reading that JSON can carry; one whose time cannot be is UNKNOWN, or it would stay fresh for ever."""
+    reading = _vet(word, Reading)
+    value = reading.value
+    if isinstance(value, str) and len(value) <= MOST_TEXT:  # a longer one is not clipped but refused, by the vocabulary
+        value = clean(value)
+    elif isinstance(value, frozenset):
+        value = frozenset(map(clean, value))
+    texts = {name: clean(getattr(reading, name)) for name in ("subject", "quantity", "unit", "note")}
+    reading = msgspec.structs.replace(reading, value=value, **texts)
+    if reading.at <= now + AHEAD:
+        return reading
+    note = f"read at {reading.at:.1f}, which is not before {now:.1f}: the clock of its source is wrong"
+    return msgspec.structs.replace(reading, note=note, value=None, state=State.UNKNOWN, at=now)
+
+
+def vet_verdict(word: object, kind: str) -> Verdict:
+    """A verdict of the rule's own kind: of another it would be worked by somebody else's policy."""
+    verdict = _vet(word, Verdict)
+    if verdict.kind != kind:
+        raise PluginError(f"a verdict of kind {verdict.kind!r} where {kind!r} is due")
+    _must_be_finite("the time of a verdict", verdict.at)
+    return msgspec.structs.replace(verdict, subject=clean(verdict.subject), text=clean(verdict.text))
+
+
+def vet_step(word: object) -> Step:
+    """A step that can be written down and comes to an end."""
+    step = _vet(word, Step)
+    if not 0 < len(step.name) <= LONGEST_NAME or not step.name.isprintable():
+        raise PluginError(f"the name of a step has 1 to {LONGEST_NAME} printable characters, not {step.name[:80]!r} ({len(step.name)})")
+    _must_be_finite(f"the patience of step {step.name}", step.patience)
+    _must_be_finite(f"the amount of step {step.name}", step.amount or 0.0)
+    return step
+
+
+def vet_setpoint(word: object) -> Setpoint:
+    """A setpoint that is a number."""
+    setpoint = _vet(word, Setpoint)
+    _must_be_finite(f"the setpoint of {setpoint.target}", setpoint.value)
+    return setpoint
+
+
+def vet_sight(word: object) -> Sight:
+    """A sight with a text that can be told."""
+    sight = _vet(word, Sight)
+    return msgspec.structs.replace(sight, text=clean(sight.text))
+
+
+def _vet(word: object, kind: type[W]) -> W:
+    if not isinstance(word, kind):
+        raise PluginError(f"{word!r:.80} where a {kind.__name__} is due")
+    try:
+        return msgspec.convert(msgspec.to_builtins(word), kind)
+    except (msgspec.ValidationError, TypeError, OverflowError, RecursionError) as error:
+        raise PluginError(f"no {kind.__name__}: {error}") from error
+
+
+def _must_be_finite(what: str, number: float) -> None:
+    if not math.isfinite(number):
+        raise PluginError(f"{what} is {number}, which is no number to work with")

@@ -1,0 +1,82 @@
+"""What one scope takes up from an earlier life, and what it says of parts that cannot work."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import pytest
+
+from supernoded.duty import Duty, Means
+from supernoded.guards import Tally
+from supernoded.journal import entries
+from supernoded.model import NODE, Action, Outcome, Result, Step
+from supernoded.modes import Modes
+from supernoded.parts import World
+from supernoded.registry import Parts
+from supernoded.settings import default_settings
+from tests.unit.casework import Witness, memory_journal, now
+from tests.unit.worlds import LOG, LoopClock, health, run
+
+
+@dataclass(frozen=True)
+class Turn:
+    """A loop that is never asked."""
+
+    name: str = "turn"
+    scope: str = NODE
+    watches: Mapping[str, float] = field(default_factory=dict)
+    period: float = 1.0
+    target: str = "cdu/0/valve"
+
+    def start(self, now_at: object) -> None: ...
+
+    def steer(self, seen: object, memory: None) -> tuple[None, None]:
+        return None, None
+
+
+def make_means(parts: Parts, tally: Tally) -> Means:
+    settings = default_settings()
+    return Means(
+        settings=settings,
+        topology=settings.topology,
+        parts=parts,
+        clock=LoopClock(),
+        health=health(),
+        modes=Modes(settings.mode, {}),
+        guards=(),
+        tally=tally,
+        teller=Witness(),
+        world=lambda: World(topology=settings.topology),
+        held=lambda _: None,
+        log=LOG,
+    )
+
+
+def action(ident: str) -> Action:
+    step = Step(name="step", kind="card.isolate", target="n0/card3", reason="because")
+    return Action(id=ident, step=step, incident="i1", scope=NODE, epoch=0, issued=now(), deadline=now() + 10)
+
+
+@pytest.mark.parametrize(("result", "counts"), [(Result.DONE, True), (Result.UNCONFIRMED, True), (Result.REFUSED, False)])
+def test_a_restart_forgets_no_attempt(result: Result, counts: bool) -> None:
+    async def main() -> None:
+        journal = memory_journal()
+        done = await journal.intend(action("i1/step"), now())
+        await journal.commit(entries.conclude(done, Outcome(action=done.id, result=result, text="", at=now())))
+        tally = Tally(per_minute=100, attempts=1)
+        await Duty(NODE, 0, make_means(Parts(), tally), journal, journal).take_up()
+        assert (tally.guard(action("i2/step"), now()) is not None) is counts
+
+    run(main())
+
+
+def test_a_loop_without_its_handle_is_named() -> None:
+    async def main() -> None:
+        means = make_means(Parts(loops=[Turn()]), Tally(1, 1))
+        journal = memory_journal()
+        assert Duty(NODE, 0, means, journal, journal).steerings == []
+        (trouble,) = means.health.troubles()
+        assert (trouble.name, trouble.text) == ("loop turn", "does not steer: no plugin hands in a handle for cdu/0/valve")
+
+    run(main())

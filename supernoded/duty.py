@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from supernoded import recording
 from supernoded.actions import Performer
-from supernoded.cases import Bureau, Casework, Teller
+from supernoded.cases import Casework
 from supernoded.clock import Clock
 from supernoded.errors import FencedError, JournalError
 from supernoded.guards import Guard, Tally
@@ -27,6 +27,7 @@ from supernoded.settings import Settings
 from supernoded.steering import Helm, Steering
 from supernoded.supervisor import Health, keep
 from supernoded.topology import Topology
+from supernoded.worker import Bureau, Teller
 
 JUDGE_EVERY = 5.0  # seconds after which every rule is asked even without news, so that age is seen
 MOST_ACTIONS = 1_000  # of an earlier life that count against the rates of this one

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from sim_hardware.explorer import Crash, How
-from supernoded import cases
+from supernoded import worker
 from supernoded.actions import Performer
-from supernoded.cases import Worker
 from supernoded.journal import entries
 from supernoded.model import Action, Effect, Incident, Sight, action_id
 from supernoded.parts import Actuator
+from supernoded.worker import Worker
 from tests.chaos.saga import WINDOW, Ending, play_saga, reference
 
 PARTS = 4  # the crash points are dealt out to so many tests, which run side by side
@@ -97,7 +97,7 @@ def test_canary_an_effect_that_is_not_looked_for_first_is_caught(folder: Path, m
 
 def test_canary_a_time_in_the_identity_is_caught(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     count = iter(range(10**9))
-    monkeypatch.setattr(cases, "action_id", lambda incident, step: action_id(f"{incident}.{next(count)}", step))
+    monkeypatch.setattr(worker, "action_id", lambda incident, step: action_id(f"{incident}.{next(count)}", step))
     monkeypatch.setattr("supernoded.journal.entries.open_intents", lambda _: lambda _: [])
     assert find_doubled(folder) > 0
 

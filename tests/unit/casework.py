@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from supernoded.actions import Performer
-from supernoded.cases import Bureau, Casework
+from supernoded.cases import Casework
 from supernoded.errors import WireError
 from supernoded.guards import Tally, guard_deadline, guard_mode
 from supernoded.incidents import Ledger
@@ -19,6 +19,7 @@ from supernoded.modes import Modes
 from supernoded.parts import Case, World
 from supernoded.registry import Parts
 from supernoded.topology import Topology
+from supernoded.worker import Bureau
 from tests.unit.worlds import LoopClock, health
 
 T = TypeVar("T")

@@ -1,0 +1,221 @@
+"""Work one incident: ask its remedy for the next step, perform it, until the cause is clear and the remedy has none."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
+
+import msgspec
+from sqlalchemy import Connection
+
+from supernoded.actions import Performer
+from supernoded.clock import Clock
+from supernoded.errors import FencedError, JournalError
+from supernoded.guards import NOTIFY
+from supernoded.incidents import FORGET_AFTER, Ledger
+from supernoded.journal import entries
+from supernoded.journal.rows import Sentence
+from supernoded.journal.writer import Journal
+from supernoded.model import Action, Event, Incident, Mode, Outcome, Result, Step, action_id
+from supernoded.modes import Modes
+from supernoded.parts import Case, World
+from supernoded.registry import Parts
+from supernoded.supervisor import BUGS, Health, describe
+from supernoded.vetting import vet_step
+
+T = TypeVar("T")
+
+TURN = 1.0  # seconds between two looks at an incident that waits
+MOST_STEPS = 50  # of one incident: a remedy that wants more goes round in circles
+
+
+class Teller(Protocol):
+    """Tells people and other nodes what happened; it never blocks and never fails."""
+
+    def event(self, event: Event) -> None:
+        """A trouble came or went."""
+        ...
+
+    def incident(self, incident: Incident) -> None:
+        """An incident was opened, widened, merged or closed."""
+        ...
+
+    def action(self, action: Action, outcome: Outcome | None) -> None:
+        """An action came to its outcome; None = it was rehearsed."""
+        ...
+
+
+@dataclass(frozen=True)
+class Bureau:
+    """What the cases of one scope work with."""
+
+    scope: str
+    epoch: int
+    parts: Parts
+    performer: Performer
+    journal: Journal
+    clock: Clock
+    modes: Modes
+    health: Health
+    teller: Teller
+    world: Callable[[], World]
+
+
+async def ask(journal: Journal, work: Callable[[Connection], T], default: T) -> T:
+    """Ask the journal; while it cannot answer, cases go on with what is known."""
+    try:
+        return await journal.commit(work)
+    except FencedError:
+        raise
+    except JournalError:
+        return default
+
+
+async def write(journal: Journal, work: Sentence[T]) -> T | None:
+    """Durable on return; while the journal takes nothing it is posted, and the case goes on. Raises FencedError."""
+    try:
+        return await journal.commit(work)
+    except FencedError:
+        raise
+    except JournalError:
+        journal.post(work)
+        return None
+
+
+class Worker:
+    """Works one incident from its opening to its close."""
+
+    def __init__(self, bureau: Bureau, ledger: Ledger, incident: Incident) -> None:
+        self._b, self._ledger, self._incident = bureau, ledger, incident
+        self._remedy = bureau.parts.remedies.get(incident.kind)
+        self._policy = bureau.parts.owner("remedy", incident.kind)
+        self._done: dict[str, Outcome] = {}
+        self._rehearsed: tuple[str, ...] = ()
+
+    async def run(self, left: Sequence[Action], woken: asyncio.Event) -> None:
+        """Until it is closed or merged. `left` = actions that an earlier life has not brought to their outcome."""
+        await self._take_up(left)
+        if not self._ledger.is_open(self._incident):  # merged before its worker began: that may have been written before its opening
+            b, into = self._b, self._ledger.home(self._incident)
+            await write(b.journal, entries.merge_incident(self._incident.id, into, b.clock.now(), b.scope, b.epoch))
+        while self._ledger.is_open(self._incident):
+            woken.clear()
+            if self._b.modes.of(self._policy) is not Mode.ACT:
+                await self._rehearse()
+                step = None
+            else:
+                step = self._next_step(self._done)
+            if step is not None:
+                self._done[step.name] = await self._perform(step)
+            elif self._ledger.is_over(self._incident, self._b.clock.now()):
+                await self._close()
+            else:
+                await self._wait(woken)
+
+    async def _take_up(self, left: Sequence[Action]) -> None:
+        """Durable before its first step, or a later life would not know that it has begun; then what earlier lives did about it."""
+        mine = self._incident
+        self._incident, self._done = await asyncio.gather(self._record_opening(), self._recall(mine))  # one trip to the journal's thread
+        if self._incident.id != mine.id:
+            self._done = await self._recall(self._incident)
+        for action in left:
+            self._done[action.step.name] = outcome = await self._b.performer.resume(action)
+            self._b.teller.action(action, outcome)
+
+    async def _recall(self, incident: Incident) -> dict[str, Outcome]:
+        """What came of its steps so far."""
+        return await ask(self._b.journal, entries.outcomes_of(incident.id), dict[str, Outcome]())
+
+    async def _record_opening(self) -> Incident:
+        """The incident under which the journal knows this trouble: an older open one wins, so that nothing is done twice."""
+        b = self._b
+        stored = await write(b.journal, entries.open_incident(self._incident, b.epoch)) or self._incident
+        if stored.id == self._incident.id:
+            return stored
+        wider = self._ledger.adopt(self._incident, stored, b.clock.now())
+        if wider != stored:
+            await write(b.journal, entries.widen_incident(wider, b.clock.now(), b.epoch))
+        return wider
+
+    def _next_step(self, done: Mapping[str, Outcome], *, still_raised: bool | None = None) -> Step | None:
+        if self._remedy is None or len(done) >= MOST_STEPS:
+            return None
+        raised = self._ledger.is_raised(self._incident) if still_raised is None else still_raised
+        case = Case(incident=self._ledger.current(self._incident), done=done, still_raised=raised)
+        try:
+            wanted = self._remedy.next(case, self._b.world(), self._b.clock.now())
+            step = None if wanted is None else vet_step(wanted)
+        except BUGS as error:  # a plugin's bug costs its own remedy; the incident stays open and says so
+            self._b.health.report(f"remedy {self._incident.kind}", f"cannot say the next step: {describe(error)}")
+            return None
+        if step is not None and step.name in done:
+            self._b.health.report(f"remedy {self._incident.kind}", f"asks again for step {step.name!r}, whose outcome it has")
+            return None
+        self._b.health.report(f"remedy {self._incident.kind}", "")
+        return step
+
+    def _action(self, step: Step) -> Action:
+        now = self._b.clock.now()
+        return Action(
+            id=action_id(self._incident.id, step.name),
+            step=step,
+            incident=self._incident.id,
+            scope=self._b.scope,
+            epoch=self._b.epoch,
+            issued=now,
+            deadline=now + step.patience,
+            policy=self._policy,
+        )
+
+    async def _perform(self, step: Step) -> Outcome:
+        action = self._action(step)
+        outcome = await self._b.performer.perform(action)
+        self._b.teller.action(action, outcome)
+        return outcome
+
+    async def _rehearse(self) -> None:
+        """What would be done from here on, step by step, as if each step went well; told once as long as it stays the same."""
+        raised, done = self._ledger.is_raised(self._incident), dict(self._done)
+        actions: list[Action] = []
+        while (step := self._next_step(done, still_raised=raised)) is not None:
+            actions.append(self._action(step))
+            done[step.name] = Outcome(action=actions[-1].id, result=Result.DONE, text="assumed", at=self._b.clock.now())
+        names = tuple(action.step.name for action in actions)
+        if names in ((), self._rehearsed):
+            return
+        self._rehearsed = names
+        for action in actions:
+            self._b.journal.post(entries.rehearse(action))
+            self._b.teller.action(action, None)
+        if self._b.modes.of(self._policy) is Mode.ADVISE:
+            await self._advise(actions)
+
+    async def _advise(self, actions: list[Action]) -> None:
+        """In `advise` people are notified of what would be done, once for each plan, also over a restart."""
+        plan = "; ".join(f"{a.step.kind} on {a.step.target} ({a.step.reason})" for a in actions)
+        name = f"advise-{hashlib.sha256(repr([a.step.name for a in actions]).encode()).hexdigest()[:8]}"
+        if name not in self._done:
+            step = Step(name=name, kind=NOTIFY, target=self._incident.subject, reason=f"{self._incident.text}. Advice: {plan}")
+            self._done[name] = await self._perform(step)
+
+    async def _close(self) -> None:
+        """Durable before it is forgotten, or the same trouble, come again at once, would be taken for the old one, all done."""
+        b, now, incident = self._b, self._b.clock.now(), self._ledger.current(self._incident)
+        if self._ledger.is_forgotten(incident, now):
+            unheard = f"{incident.text}. Closed without having been seen clear: no rule has judged it for {FORGET_AFTER / 86_400:g} days"
+            incident = msgspec.structs.replace(incident, text=unheard)
+            await write(b.journal, entries.widen_incident(incident, now, b.epoch))
+        await write(b.journal, entries.close_incident(incident.id, now, b.scope, b.epoch))
+        b.teller.incident(self._ledger.close(incident, now))
+
+    async def _wait(self, woken: asyncio.Event) -> None:
+        """Until there is news of it, or a turn has passed: modes, holds and deadlines change by themselves."""
+        waiting = {asyncio.ensure_future(woken.wait()), asyncio.ensure_future(self._b.clock.sleep(TURN))}
+        try:
+            await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for task in waiting:
+                task.cancel()

@@ -1,9 +1,9 @@
 """From a reading to the first byte of the action it leads to, inside the daemon, with two CPU-bound processes beside it.
 
-A whole daemon runs in this process: its sampler takes a reading, a rule raises it, the incident is recorded, a remedy says its first
-step, the intent is committed, the actuator looks, the guards are asked, and a byte goes out. Two commits lie on that way: the incident's
-opening and the intent. In turns with it the same disk is asked for one bare commit by `sqlite3` on the journal's pragmas, also from a
-thread. The budget is of design section 14.
+A whole daemon runs in this process: its sampler takes a reading, a rule raises it, a remedy says its first step, the incident's opening
+and the intent are committed together, the actuator looks, the guards are asked, and a byte goes out. In turns with it the same disk is
+asked for one bare commit by `sqlite3` on the journal's pragmas, also from a thread: what the whole way costs beyond that is ours. The
+budget is of design section 14.
 """
 
 from __future__ import annotations
@@ -224,8 +224,8 @@ def summarise(ways: Sequence[Marks], commits: Sequence[float]) -> list[Row]:
     """p50 and p99 of the whole way and of its parts."""
     parts = {
         "reading in to first byte out": [way.sent - way.read for way in ways],
-        "  judged, and its incident recorded": [way.asked - way.read for way in ways],
-        "  intent committed": [way.durable - way.asked for way in ways],
+        "  judged, and a step wanted": [way.asked - way.read for way in ways],
+        "  opening and intent committed": [way.durable - way.asked for way in ways],
         "  guards asked, first byte": [way.sent - way.durable for way in ways],
     }
     rows = []

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 NUMERIC = re.compile(r"[0-9.]+")
-WILD = ("", "0.0.0.0", "::", "*")  # noqa: S104 - compared with, not bound to
+WILD = ("", "0.0.0.0", "::", "*")
 
 
 @dataclass(frozen=True)

@@ -111,7 +111,7 @@ class Net(Wires):
         key = (place.host, port)
         if key in self._tcp:
             raise OSError(errno.EADDRINUSE, f"{os.strerror(errno.EADDRINUSE)}: {place.host}:{port}; {self._tcp[key].process} listens there")
-        listener = Listener(self.loop, factory, place.host, (self.address(host or "0.0.0.0"), port), lambda: self._tcp.pop(key, None))  # noqa: S104
+        listener = Listener(self.loop, factory, place.host, (self.address(host or "0.0.0.0"), port), lambda: self._tcp.pop(key, None))
         listener.loopback = place.loopback
         self._tcp[key] = listener
         return listener

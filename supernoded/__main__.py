@@ -49,7 +49,7 @@ def run(arguments: Sequence[str], environment: Mapping[str, str]) -> int:
     try:
         return loop.run_until_complete(run_process(lambda: _load(options.config, environment, log), ports, log))
     except SupernodedError as error:
-        log.error("%s", error)  # noqa: TRY400 - a sentence for people, not a trace
+        log.error("%s", error)
         return BAD_SETTINGS
 
 

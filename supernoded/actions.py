@@ -31,9 +31,9 @@ class Performer:
         self._parts, self._guards, self._tally, self._journal, self._clock = parts, guards, tally, journal, clock
         self._hung: dict[str, asyncio.Task[Any]] = {}  # orders that gave no answer in time and have not ended
 
-    async def perform(self, action: Action) -> Outcome:
-        """From intent to outcome. Raises FencedError when the role has gone to another: then its new holder goes on."""
-        while True:
+    async def perform(self, action: Action, stored: Action | None = None) -> Outcome:
+        """From intent to outcome; `stored` = the intent, where it is durable already. Raises FencedError when another has the role now."""
+        while stored is None:
             try:
                 stored = await self._journal.intend(action, self._clock.now())
             except FencedError:
@@ -42,8 +42,7 @@ class Performer:
                 if is_protective(action.step.kind) or self._clock.now() >= action.deadline:
                     return await self._perform_unrecorded(action, str(error))
                 await self._clock.sleep(PAUSE)  # a journal that is only slow or locked is given the action's own time
-            else:
-                return await self._conclude(stored, await self._settle(stored, reopened=stored.issued != action.issued))
+        return await self._conclude(stored, await self._settle(stored, reopened=stored.issued != action.issued))
 
     async def resume(self, action: Action) -> Outcome:
         """Bring an action to its outcome that an earlier life has left open: its order may be out already."""

@@ -61,27 +61,30 @@ class Casework:
             left.setdefault(action.incident, []).append(action)
         async with asyncio.TaskGroup() as group:
             opened = [self._news.get_nowait() for _ in range(self._news.qsize())]  # while we asked; in the order of their opening
-            for incident in (*opened, *self.ledger.open):
-                self._hire(group, incident, left.pop(incident.id, []))
+            for incident in opened:
+                self._hire(group, incident, [], fresh=True)
+            for incident in self.ledger.open:
+                self._hire(group, incident, left.pop(incident.id, []), fresh=False)
             for incident_id, actions in left.items():  # their incident is over or was never written: bring them to their outcome
                 group.create_task(self._resume(actions), name=f"left by {incident_id}")
             while True:
-                self._hire(group, await self._news.get(), [])
+                self._hire(group, await self._news.get(), [], fresh=True)
 
     async def _resume(self, actions: Sequence[Action]) -> None:
         for action in actions:
             self._b.teller.action(action, await self._b.performer.resume(action))
 
-    def _hire(self, group: asyncio.TaskGroup, incident: Incident, left: Sequence[Action]) -> None:
+    def _hire(self, group: asyncio.TaskGroup, incident: Incident, left: Sequence[Action], *, fresh: bool) -> None:
         name = f"case {incident.id}"
         if incident.id in self._woken:  # it has its worker, and perhaps something more to take over
             group.create_task(self._take_over(incident), name=name)
             return
         woken = self._woken[incident.id] = asyncio.Event()
+        news = iter([fresh])  # a worker that failed and begins anew is not fresh any more
 
         async def work() -> None:
             await self._take_over(incident)
-            await Worker(self._b, self.ledger, incident).run(left, woken)
+            await Worker(self._b, self.ledger, incident).run(left, woken, fresh=next(news, False))
 
         async def live() -> None:
             try:

@@ -52,4 +52,4 @@ class SystemClock:
     def stream(self, name: str) -> Random:
         """See `Clock.stream`; seeded by the system, whatever the name."""
         del name
-        return Random()  # noqa: S311 - jitter, not secrets
+        return Random()

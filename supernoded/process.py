@@ -70,7 +70,7 @@ async def _live(life: asyncio.Task[None], signals: Signals, load: Load, ports: P
         try:
             return build(load(), ports, log)
         except SupernodedError as error:
-            log.error("reload refused, the settings in force stay: %s", error)  # noqa: TRY400 - a sentence for people, not a trace
+            log.error("reload refused, the settings in force stay: %s", error)
             ports.notifier.ready(f"reload refused: {error}")
 
 

@@ -95,9 +95,10 @@ class Worker:
         self._done: dict[str, Outcome] = {}
         self._rehearsed: tuple[str, ...] = ()
 
-    async def run(self, left: Sequence[Action], woken: asyncio.Event) -> None:
-        """Until it is closed or merged. `left` = actions that an earlier life has not brought to their outcome."""
-        await self._take_up(left)
+    async def run(self, left: Sequence[Action], woken: asyncio.Event, *, fresh: bool) -> None:
+        """Until it is closed or merged. `left` = actions without an outcome from an earlier life; `fresh` = opened in this one."""
+        if not (fresh and await self._begin()):
+            await self._take_up(left)
         if not self._ledger.is_open(self._incident):  # merged before its worker began: that may have been written before its opening
             b, into = self._b, self._ledger.home(self._incident)
             await write(b.journal, entries.merge_incident(self._incident.id, into, b.clock.now(), b.scope, b.epoch))
@@ -109,11 +110,29 @@ class Worker:
             else:
                 step = self._next_step(self._done)
             if step is not None:
-                self._done[step.name] = await self._perform(step)
+                await self._perform(self._action(step))
             elif self._ledger.is_over(self._incident, self._b.clock.now()):
                 await self._close()
             else:
                 await self._wait(woken)
+
+    async def _begin(self) -> bool:
+        """The way of most troubles: opening and first intent in one transaction. False = the longer way must be gone."""
+        acting = self._b.modes.of(self._policy) is Mode.ACT and self._ledger.is_open(self._incident)
+        step = self._next_step({}) if acting else None
+        if step is None:
+            return False
+        action = self._action(step)
+        try:
+            _, intent = await self._b.journal.commit(entries.begin(self._incident, self._b.epoch, action, self._b.clock.now()))
+        except FencedError:
+            raise
+        except JournalError:
+            return False
+        if intent is None:
+            return False
+        await self._perform(action, intent)
+        return True
 
     async def _take_up(self, left: Sequence[Action]) -> None:
         """Durable before its first step, or a later life would not know that it has begun; then what earlier lives did about it."""
@@ -170,11 +189,9 @@ class Worker:
             policy=self._policy,
         )
 
-    async def _perform(self, step: Step) -> Outcome:
-        action = self._action(step)
-        outcome = await self._b.performer.perform(action)
+    async def _perform(self, action: Action, intent: Action | None = None) -> None:
+        self._done[action.step.name] = outcome = await self._b.performer.perform(action, intent)
         self._b.teller.action(action, outcome)
-        return outcome
 
     async def _rehearse(self) -> None:
         """What would be done from here on, step by step, as if each step went well; told once as long as it stays the same."""
@@ -199,7 +216,7 @@ class Worker:
         name = f"advise-{hashlib.sha256(repr([a.step.name for a in actions]).encode()).hexdigest()[:8]}"
         if name not in self._done:
             step = Step(name=name, kind=NOTIFY, target=self._incident.subject, reason=f"{self._incident.text}. Advice: {plan}")
-            self._done[name] = await self._perform(step)
+            await self._perform(self._action(step))
 
     async def _close(self) -> None:
         """Durable before it is forgotten, or the same trouble, come again at once, would be taken for the old one, all done."""

@@ -46,7 +46,7 @@ class SimSite:
         try:
             code = await run_process(lambda: read_settings(config, {}), self.ports(node, log), log)
         except SupernodedError as error:
-            log.error("%s", error)  # noqa: TRY400 - as the command line says it
+            log.error("%s", error)
             code = 78
         if code:
             raise SystemExit(code)

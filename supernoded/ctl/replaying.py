@@ -96,7 +96,7 @@ class InputClock:
 
     def stream(self, name: str) -> Random:
         """The same chance in every replay."""
-        return Random(name)  # noqa: S311 - jitter, not secrets
+        return Random(name)
 
 
 class Printer:

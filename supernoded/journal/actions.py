@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 import msgspec
 from sqlalchemy import Connection, Dialect, bindparam, select
 
+from supernoded.journal.incidents import open_incident
 from supernoded.journal.leases import check_epoch, is_fenced
 from supernoded.journal.rows import Cell, Entry, Question, Sentence, clean, clean_row, fetch_text, from_body, insert, to_body
 from supernoded.journal.tables import actions, rehearsals
-from supernoded.model import NODE, Action, Outcome, Result
+from supernoded.model import NODE, Action, Incident, Outcome, Result
 
 _INTENT_COLUMNS = (
     *("id", "origin", "incident", "step", "kind", "target", "scope", "epoch"),
@@ -127,6 +128,17 @@ class Conclude(Sentence[None], frozen=True, kw_only=True):
 def intend(action: Action, at: float) -> Intend:
     """Make an intent durable. An older intent of this id wins with its deadline and time of issue; its epoch is renewed."""
     return Intend(action=action, at=at)
+
+
+def begin(incident: Incident, epoch: int, action: Action, at: float) -> Callable[[Connection], tuple[Incident, Action | None]]:
+    """Open an incident and make its first intent durable, with one wait for the disk; no intent when an older incident is open for it."""
+    opening, first = open_incident(incident, epoch), intend(action, at)
+
+    def work(connection: Connection) -> tuple[Incident, Action | None]:
+        stored = opening(connection)
+        return stored, first(connection) if stored.id == incident.id else None
+
+    return work
 
 
 def conclude(action: Action, outcome: Outcome) -> Conclude:

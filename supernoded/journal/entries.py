@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-from supernoded.journal.actions import Conclude, Intend, conclude, intend, open_intents, outcomes_of, rehearse
+from supernoded.journal.actions import Conclude, Intend, begin, conclude, intend, open_intents, outcomes_of, rehearse
 from supernoded.journal.copies import copy_action, copy_incident
 from supernoded.journal.incidents import (
     CloseIncident,
@@ -34,6 +34,7 @@ __all__ = [
     "Spillable",
     "WidenIncident",
     "all_leases",
+    "begin",
     "check_epoch",
     "close_incident",
     "conclude",

@@ -45,7 +45,7 @@ def _members_text(members: Sequence[str]) -> str:
 
 def from_row(row: Row[*tuple[object, ...]]) -> Incident:
     """A row as an incident. Raises msgspec.DecodeError when it is not one."""
-    cells = {field: row._mapping[field] for field in Incident.__struct_fields__}  # noqa: SLF001 - SQLAlchemy's public name
+    cells = {field: row._mapping[field] for field in Incident.__struct_fields__}
     members = msgspec.json.decode(row.members, type=tuple[str, ...])
     return msgspec.convert(cells | {"members": members}, Incident)
 

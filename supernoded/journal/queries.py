@@ -130,7 +130,7 @@ def _ask(
         statement = statement.where(table.c[subject].like(_to_like(wanted.subject), escape="\\"))
 
     def admits(row: _AnyRow) -> bool:
-        return not wanted.subject or subject not in table.c or fnmatchcase(str(row._mapping[subject]), wanted.subject)  # noqa: SLF001
+        return not wanted.subject or subject not in table.c or fnmatchcase(str(row._mapping[subject]), wanted.subject)
 
     return Question(lambda connection: _gather(connection, statement, wanted.limit, admits, read))
 
@@ -186,11 +186,11 @@ def _to_like(pattern: str) -> str:
 
 
 def _to_event(row: _AnyRow) -> Event:
-    return msgspec.convert({name: row._mapping[name] for name in Event.__struct_fields__} | {"raised": bool(row.raised)}, Event)  # noqa: SLF001
+    return msgspec.convert({name: row._mapping[name] for name in Event.__struct_fields__} | {"raised": bool(row.raised)}, Event)
 
 
 def _to_hold(row: _AnyRow) -> Hold:
-    return msgspec.convert({name: row._mapping[name] for name in Hold.__struct_fields__}, Hold)  # noqa: SLF001
+    return msgspec.convert({name: row._mapping[name] for name in Hold.__struct_fields__}, Hold)
 
 
 def _to_deed(row: _AnyRow) -> Deed:

@@ -39,7 +39,7 @@ class ManualClock:
 
     def stream(self, name: str) -> Random:
         """See `Clock.stream`: the same numbers for the same name in every run."""
-        return Random(f"test/{name}")  # noqa: S311 - chance that can be repeated, not secrets
+        return Random(f"test/{name}")
 
     async def advance(self, seconds: float) -> None:
         """Turn the clock, stopping at every moment somebody waits for, in order."""

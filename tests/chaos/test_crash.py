@@ -107,6 +107,10 @@ def test_canary_an_opening_that_is_not_durable_before_the_first_step_is_caught(f
         self._b.journal.post(entries.open_incident(self._incident, self._b.epoch))
         return self._incident
 
+    async def never(_: Worker) -> bool:
+        return False
+
+    monkeypatch.setattr(Worker, "_begin", never)  # which writes both at once
     monkeypatch.setattr(Worker, "_record_opening", record_later)
     monkeypatch.setattr("supernoded.journal.writer.LINGER_SECONDS", 3.0)  # the window in which the opening is not yet durable
     assert find_doubled(folder) > 0

@@ -110,7 +110,7 @@ async def test_it_ends_when_its_daemon_is_killed(tmp_path: Path) -> None:
         "from supernoded.cluster.broker import EmbeddedBroker\n"
         "asyncio.run(EmbeddedBroker(pathlib.Path(sys.argv[1]), logging.getLogger('x'), int(sys.argv[2])).run())\n"
     )
-    daemon = subprocess.Popen([sys.executable, "-c", program, str(tmp_path), str(port)])  # noqa: ASYNC220 - a program of its own, to be killed
+    daemon = subprocess.Popen([sys.executable, "-c", program, str(tmp_path), str(port)])
     try:
         await until(lambda: bool(_listening(port)))
     finally:

@@ -161,7 +161,7 @@ async def test_wrong_password_and_unknown_user(mosquitto: Mosquitto, tmp_path: P
 
 
 async def test_a_password_file_that_is_not_there(quiet: None) -> None:
-    assert "mqtt.password_file: /nowhere/secret cannot be read" in await refusal(fabric(1, username="n0", password_file="/nowhere/secret"))  # noqa: S106 - a path
+    assert "mqtt.password_file: /nowhere/secret cannot be read" in await refusal(fabric(1, username="n0", password_file="/nowhere/secret"))
 
 
 async def test_a_client_id_that_is_rejected(mosquitto: Mosquitto, quiet: None) -> None:
@@ -214,7 +214,7 @@ async def test_an_order_to_stop_while_connecting_leaves_no_socket(quiet: None) -
         attempt.cancel()
         await asyncio.gather(attempt, return_exceptions=True)
         async with asyncio.timeout(10):
-            while client in await _sockets():  # noqa: ASYNC110 - the kernel tells nobody
+            while client in await _sockets():
                 await asyncio.sleep(0.01)
 
 

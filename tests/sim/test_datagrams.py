@@ -105,7 +105,7 @@ def test_a_taken_port_and_a_datagram_that_is_too_long_are_refused() -> None:
 def test_datagrams_of_the_dead_go_nowhere_and_their_port_is_free() -> None:
     async def scenario(loop: SimLoop, net: Net) -> None:
         async def process() -> None:
-            await udp(("0.0.0.0", 161))  # noqa: S104 - in memory
+            await udp(("0.0.0.0", 161))
             await asyncio.sleep(100)
 
         loop.spawn("dev", process)

@@ -76,8 +76,8 @@ def test_hosts_talk_by_name_and_show_addresses() -> None:
         ("127.0.0.1", "localhost", "other@cdu0", True),
         ("127.0.0.1", "cdu0", "n0", False),
         ("127.0.0.1", "127.0.0.1", "n0", False),
-        ("0.0.0.0", "cdu0", "n0", True),  # noqa: S104
-        ("0.0.0.0", "127.0.0.1", "other@cdu0", True),  # noqa: S104
+        ("0.0.0.0", "cdu0", "n0", True),
+        ("0.0.0.0", "127.0.0.1", "other@cdu0", True),
         ("cdu0", "cdu0", "n0", True),
         (None, "cdu0", "n0", True),
     ],

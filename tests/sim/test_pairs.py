@@ -45,7 +45,7 @@ async def started() -> None:
 
 async def modbus_server() -> None:
     device = SimDevice(1, simdata=[SimData(0, count=100, values=17, datatype=DataType.REGISTERS)])
-    await ModbusTcpServer(device, address=("0.0.0.0", 502)).serve_forever()  # noqa: S104 - in memory
+    await ModbusTcpServer(device, address=("0.0.0.0", 502)).serve_forever()
 
 
 async def modbus_client(loop: SimLoop, rounds: int = 20) -> None:
@@ -76,7 +76,7 @@ async def http_server(unix: bool) -> None:
     app.router.add_route("*", "/{tail:.*}", greet)
     runner = web.AppRunner(app)
     await runner.setup()
-    site = web.UnixSite(runner, "/run/admin.sock") if unix else web.TCPSite(runner, "0.0.0.0", 8080)  # noqa: S104 - in memory
+    site = web.UnixSite(runner, "/run/admin.sock") if unix else web.TCPSite(runner, "0.0.0.0", 8080)
     await site.start()
     try:
         await asyncio.Event().wait()
@@ -106,7 +106,7 @@ async def http(loop: SimLoop, unix: bool) -> None:
 
 async def snmp_agent() -> None:
     agent = engine.SnmpEngine()
-    config.add_transport(agent, config.SNMP_UDP_DOMAIN, UdpAsyncioTransport().open_server_mode(("0.0.0.0", 161)))  # noqa: S104 - in memory
+    config.add_transport(agent, config.SNMP_UDP_DOMAIN, UdpAsyncioTransport().open_server_mode(("0.0.0.0", 161)))
     config.add_v1_system(agent, "area", "public")
     config.add_vacm_user(agent, 2, "area", "noAuthNoPriv", (1, 3, 6), (1, 3, 6))
     cmdrsp.GetCommandResponder(agent, context.SnmpContext(agent))

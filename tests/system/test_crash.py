@@ -113,7 +113,7 @@ class Scene:
     def fetch(self, columns: str, table: str = "actions") -> list[str]:
         """One column of the journal."""
         with closing(sqlite3.connect(f"file:{self.daemon.journal}?mode=ro", uri=True)) as journal:
-            return [row[0] for row in journal.execute(f"SELECT {columns} FROM {table}")]  # noqa: S608 - our own names
+            return [row[0] for row in journal.execute(f"SELECT {columns} FROM {table}")]
 
     def find_faults(self) -> list[str]:
         """What contradicts "each intent once, each order once"."""

@@ -57,7 +57,7 @@ def test_it_shows_the_whole_way_and_keeps_what_it_is_told_to(checkout: Path, tmp
     assert f"incident {incident} closed, " in text
     with closing(sqlite3.connect(kept / "state/journal.db")) as journal:
         for table, key in re.findall(r"table (\w+), key (\S+)", text):
-            assert journal.execute(f"select count(*) from {table} where id = ?", (key,)).fetchone() == (1,)  # noqa: S608
+            assert journal.execute(f"select count(*) from {table} where id = ?", (key,)).fetchone() == (1,)
         assert {table for table, _ in re.findall(r"table (\w+), key (\S+)", text)} == {"readings", "events", "incidents", "rehearsals"}
         assert journal.execute("select count(*) from actions").fetchone() == (0,)
     assert not list(temporary.iterdir())

@@ -149,4 +149,4 @@ def test_a_torn_topology_is_read_or_told(start: int, length: int) -> None:
     try:
         assert isinstance(read_topology(torn, "torn"), Topology)
     except SettingsError as error:
-        assert str(error).startswith("torn")  # noqa: PT017 - both ways out are right
+        assert str(error).startswith("torn")

@@ -195,7 +195,7 @@ class FakeDesk:
 
 async def until(reached: Callable[[], bool]) -> None:
     """Let the loop turn until this holds."""
-    while not reached():  # noqa: ASYNC110 - what is waited for has no event of its own
+    while not reached():
         await asyncio.sleep(0)
 
 

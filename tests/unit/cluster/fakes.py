@@ -27,7 +27,7 @@ async def settle() -> None:
 async def until(holds: Callable[[], bool], seconds: float = 20.0) -> None:
     """Wait in real time, for what real time decides."""
     async with asyncio.timeout(seconds):
-        while not holds():  # noqa: ASYNC110 - what is waited for is the state of somebody else
+        while not holds():
             await asyncio.sleep(0.002)
 
 

@@ -154,7 +154,7 @@ async def test_a_locked_database_is_given_up_on_soon_and_taken_up_again(
 
 async def until_well(journal: Journal) -> None:
     async with asyncio.timeout(10):
-        while journal.health:  # noqa: ASYNC110 - the journal tells nobody; each turn lets its writer run
+        while journal.health:
             await asyncio.sleep(0)
 
 
@@ -220,7 +220,7 @@ async def test_what_can_be_read_of_a_broken_database_is_saved(journal: Journal, 
 async def test_rows_that_make_no_sense_are_corruption_too(body: str, journal: Journal, tmp_path: Path) -> None:
     columns = "origin, incident, kind, target, scope, epoch, intended, issued, deadline, policy, reason, result, outcome, concluded"
     with sqlite3.connect(tmp_path / "journal.db") as other:
-        other.execute(f"INSERT INTO actions (id, step, body, {columns}) SELECT 'bad', 'bad', {body}, {columns} FROM actions")  # noqa: S608 - ours
+        other.execute(f"INSERT INTO actions (id, step, body, {columns}) SELECT 'bad', 'bad', {body}, {columns} FROM actions")
     other.close()
     assert [action.id for action in await journal.commit(entries.open_intents())] == ["i1/before"]
     assert list(tmp_path.glob("journal.db.corrupt-*Z"))
@@ -326,5 +326,5 @@ async def test_a_read_only_database_spills_until_it_can_be_written(checkout: Pat
             for file in (folder, *folder.iterdir()):
                 os.chown(file, NOBODY, -1)
         command = [sys.executable, "-c", READ_ONLY, str(folder / "journal.db")]
-        done = subprocess.run(command, cwd=checkout, capture_output=True, text=True, timeout=60, check=False)  # noqa: ASYNC221 - nothing else runs
+        done = subprocess.run(command, cwd=checkout, capture_output=True, text=True, timeout=60, check=False)
         assert (done.returncode, done.stdout.strip()) == (0, "['i1/shed', 'i2/shed']"), done.stderr

@@ -44,7 +44,7 @@ class SimLoop(NetworkLoop):
     def stream(self, name: str) -> Random:
         """The stream of chance called `name`; asking again gives the same one, further on."""
         if name not in self._streams:
-            self._streams[name] = Random(f"{self.seed}/{name}")
+            self._streams[name] = Random(f"{self.seed}/{name}")  # a string seed does not depend on hash()
         return self._streams[name]
 
     def wall(self) -> float:
@@ -136,7 +136,7 @@ class SimLoop(NetworkLoop):
         process.tasks = [task for task in process.tasks if not task.done()]
         process.kept.extend(process.generators.values())  # else they would be collected, and closed
         for task in process.tasks:
-            asyncio.tasks._unregister_task(task)
+            asyncio.tasks._unregister_task(task)  # documented for loops: `all_tasks` must not find the dead
         process.ended.set_result(code)
         for hook in self.on_end:
             hook(process)

@@ -101,4 +101,4 @@ def _renew_request_numbers() -> None:
     for name, path in REQUEST_NUMBERS:
         if name in sys.modules:
             counter = attrgetter(path)(sys.modules[name])
-            counter.__init__(counter._Integer__maximum)
+            counter.__init__(counter._Integer__maximum)  # shared by reference, so it must stay the same object

@@ -114,6 +114,8 @@ def _count_parts(daemon: Daemon) -> str:
 
 
 def _name_left_out(daemon: Daemon, log: logging.Logger) -> None:
+    if daemon.house.settings.journal.database:
+        log.warning("journal.database is set, and this version does not lease roles there yet: it works for its own node only")
     for found in daemon.house.parts.plugins:
         if found.trouble and found.name not in daemon.house.settings.plugins_off:
             log.warning("plugin %s is left out: %s", found.name, " ".join(found.trouble.split()))

@@ -85,7 +85,7 @@ class Client(aiomqtt.Client):
 
     def abandon(self) -> None:
         """Close the socket now and take the loop's callbacks away."""
-        self._client._sock_close()
+        self._client._sock_close()  # paho closes only after a DISCONNECT that a dead peer never takes
         for future in (self._connected, self._disconnected):
             if future.done() and not future.cancelled():
                 future.exception()  # mark as seen; it was raised where it mattered

@@ -96,7 +96,9 @@ class Incidents(Table, frozen=True, kw_only=True):
 
     clear_after_s: Annotated[float, about("how long a cause must be clear before its incident closes", unit="s", ge=0, le=86400)] = 60.0
     common_window_s: Annotated[float, about("time within which like troubles may have one cause", unit="s", ge=0, le=3600)] = 30.0
-    common_count: Annotated[int, about("like troubles on one shared thing that are one incident of it", ge=2, le=1000)] = 3
+    common_count: Annotated[
+        int, about("like troubles within that time that are one, of the site, though they share nothing", ge=2, le=1000)
+    ] = 3
 
 
 class Guards(Table, frozen=True, kw_only=True):

@@ -107,7 +107,8 @@ def _bind(path: Path, group: str, log: logging.Logger) -> socket.socket:
         line.bind(str(path))
         why_not = _give_to(path, group) if group else ""
         if why_not:
-            log.warning("admin socket %s: only uid %d and root can reach it: %s", path, os.getuid(), why_not)
+            alone = f"uid {os.getuid()} and root" if os.getuid() else "root"
+            log.warning("admin socket %s: only %s can reach it: %s", path, alone, why_not)
         else:
             path.chmod(SOCKET_MODE)
         line.listen(BACKLOG)

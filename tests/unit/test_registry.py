@@ -12,7 +12,7 @@ import pytest
 
 from supernoded import hookspecs
 from supernoded.errors import PluginError, SettingsError
-from supernoded.model import NODE, Action, Reading, Sight
+from supernoded.model import NODE, Action, Effect, Reading, Sight
 from supernoded.plugin import hookimpl
 from supernoded.registry import Found, Parts, collect, commands, formats, settings_types
 from supernoded.wire import Node
@@ -37,7 +37,7 @@ class Arm:
     async def apply(self, action: Action) -> None: ...
 
     async def observe(self, action: Action) -> Sight:
-        raise NotImplementedError
+        return Sight(effect=Effect.UNKNOWN)
 
 
 @dataclass(frozen=True)

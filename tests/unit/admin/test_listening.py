@@ -82,6 +82,7 @@ def test_a_stale_socket_is_replaced(tmp_path: Path) -> None:
     open_socket(path, "", LOG).close()
     with open_socket(path, "", LOG), socket.socket(socket.AF_UNIX) as caller:
         caller.connect(str(path))
+        assert caller.getpeername() == str(path)
 
 
 def test_a_socket_that_answers_is_never_taken(listener: socket.socket, tmp_path: Path) -> None:

@@ -118,10 +118,11 @@ def _holds(error: BaseException, kinds: tuple[type[Exception], ...]) -> bool:
 
 
 def describe(error: BaseException) -> str:
-    """An exception as a few words; of a group, its first member."""
+    """An exception as a few words on one line; of a group, its first member."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
-    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    words = " ".join(str(error).split())
+    return f"{type(error).__name__}: {words}" if words else type(error).__name__
 
 
 @dataclass

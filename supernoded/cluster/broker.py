@@ -89,7 +89,8 @@ class EmbeddedBroker:
         finally:
             words.cancel()
             ready.cancel()
-        raise BrokerError(f"embedded broker: it ended with code {await process.wait()}: {text or 'without a word'}")
+        said = " ".join(text.split()) or "without a word"
+        raise BrokerError(f"embedded broker: it ended with code {await process.wait()}: {said}")
 
     def _write_config(self) -> None:
         self._config.parent.mkdir(parents=True, exist_ok=True)

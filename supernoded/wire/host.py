@@ -139,7 +139,8 @@ class _KernelLog:
             return self._drain(self._handle)
         except OSError as error:
             self.close()
-            remedy = "give the daemon CAP_SYSLOG, or switch its kernel log off in the settings"
+            right = "" if isinstance(error, FileNotFoundError) else "give the daemon CAP_SYSLOG, or "
+            remedy = f"{right}set kernel_log = false under [plugins.host]"
             raise WireError(f"{self._path}: {error.strerror or error}; {remedy}") from error
 
     def close(self) -> None:

@@ -98,6 +98,7 @@ def test_bounded_leaves_behind_what_ignores_its_cancellation() -> None:
 def test_describe_looks_into_groups() -> None:
     assert describe(ExceptionGroup("many", [KeyError("a"), ValueError("b")])) == "KeyError: 'a'"
     assert describe(ValueError()) == "ValueError"
+    assert describe(ValueError("two\n  lines")) == "ValueError: two lines"
 
 
 async def _cancel_itself() -> None:

@@ -56,7 +56,7 @@ class Duty:
     """One scope at work. `readings_to` takes what is worth a row (the node's own journal, whatever the scope)."""
 
     def __init__(self, scope: str, epoch: int, means: Means, journal: Journal, readings_to: Journal) -> None:
-        self.scope, self._epoch, self._m, self._journal, self._readings_to = scope, epoch, means, journal, readings_to
+        self.scope, self._m, self._journal, self._readings_to = scope, means, journal, readings_to
         parts, set_ = means.parts, means.settings.incidents
         rules = [rule for rule in parts.rules if rule.scope == scope]
         loops = [loop for loop in parts.loops if loop.scope == scope and loop.target in parts.handles]

@@ -23,10 +23,6 @@ class NotHeldError(WireError):
     """The scope's lease no longer stands: not a byte was written."""
 
 
-class GuardRefusedError(SupernodedError):
-    """A guard said no; the message is its sentence."""
-
-
 class JournalError(SupernodedError):
     """The journal could not do what it was asked; nothing was acknowledged."""
 

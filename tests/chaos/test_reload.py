@@ -34,6 +34,12 @@ def play(folder: Path, scene: Callable[[Process, Path], Awaitable[None]]) -> Sim
     return loop
 
 
+def deliver(process: Process, signum: int) -> None:
+    loop = asyncio.get_running_loop()
+    assert isinstance(loop, SimLoop)
+    loop.deliver(process, signum)
+
+
 def said(loop: SimLoop, what: str) -> list[float]:
     return [entry.at for entry in loop.entries if entry.who == "n0" and what in entry.what]
 
@@ -41,9 +47,7 @@ def said(loop: SimLoop, what: str) -> list[float]:
 def test_a_good_file_takes_effect(tmp_path: Path) -> None:
     async def scene(process: Process, config: Path) -> None:
         config.write_text(config.read_text() + '[policies.link_ber]\nmode = "act"\n')
-        process_loop = asyncio.get_running_loop()
-        assert isinstance(process_loop, SimLoop)
-        process_loop.deliver(process, signal.SIGHUP)
+        deliver(process, signal.SIGHUP)
         write_port(tmp_path / "n0" / "infiniband", 10_000, 12.0)
         await asyncio.sleep(20)
         write_port(tmp_path / "n0" / "infiniband", 20_000, 22.0)
@@ -58,9 +62,7 @@ def test_a_good_file_takes_effect(tmp_path: Path) -> None:
 def test_a_bad_file_is_refused_by_name_and_the_old_settings_go_on(tmp_path: Path) -> None:
     async def scene(process: Process, config: Path) -> None:
         config.write_text(config.read_text() + "[mqtt2]\n")
-        loop = asyncio.get_running_loop()
-        assert isinstance(loop, SimLoop)
-        loop.deliver(process, signal.SIGHUP)
+        deliver(process, signal.SIGHUP)
         await asyncio.sleep(10)
         assert not process.dead
 
@@ -73,9 +75,7 @@ def test_a_bad_file_is_refused_by_name_and_the_old_settings_go_on(tmp_path: Path
 def test_a_database_that_is_not_used_yet_is_said(tmp_path: Path) -> None:
     async def scene(process: Process, config: Path) -> None:
         config.write_text(config.read_text() + '[journal]\ndatabase = "postgresql://supernoded@db/fleet"\n')
-        loop = asyncio.get_running_loop()
-        assert isinstance(loop, SimLoop)
-        loop.deliver(process, signal.SIGHUP)
+        deliver(process, signal.SIGHUP)
         await asyncio.sleep(10)
 
     assert len(said(play(tmp_path, scene), "does not lease roles there yet")) == 1
@@ -84,9 +84,8 @@ def test_a_database_that_is_not_used_yet_is_said(tmp_path: Path) -> None:
 def test_sigterm_ends_it_cleanly(tmp_path: Path) -> None:
     async def scene(process: Process, config: Path) -> None:
         loop = asyncio.get_running_loop()
-        assert isinstance(loop, SimLoop)
         before = loop.time()
-        loop.deliver(process, signal.SIGTERM)
+        deliver(process, signal.SIGTERM)
         assert await process.ended == 0
         assert loop.time() - before <= 5.0
 
@@ -97,9 +96,7 @@ def test_a_life_that_does_not_end_in_time_is_not_joined_by_another(tmp_path: Pat
     monkeypatch.setattr("supernoded.process.STOP_WITHIN", 0.0)
 
     async def scene(process: Process, config: Path) -> None:
-        loop = asyncio.get_running_loop()
-        assert isinstance(loop, SimLoop)
-        loop.deliver(process, signal.SIGHUP)
+        deliver(process, signal.SIGHUP)
         assert await process.ended == 1  # the service manager starts it anew
 
     assert len(said(play(tmp_path, scene), "node n0 starts")) == 1

@@ -216,6 +216,7 @@ async def test_an_order_to_stop_while_connecting_leaves_no_socket(quiet: None) -
         async with asyncio.timeout(10):
             while client in await _sockets():
                 await asyncio.sleep(0.01)
+        assert client not in await _sockets()
 
 
 async def _sockets() -> set[str]:

@@ -11,7 +11,7 @@ from sqlalchemy import create_engine
 
 from sim_hardware.drives.site import SimSite
 from sim_hardware.loop import SimLoop
-from sim_hardware.play import virtual_time
+from sim_hardware.loop.play import virtual_time
 from supernoded.journal import queries
 from supernoded.registry import Found, discover
 from supernoded.settings import Settings

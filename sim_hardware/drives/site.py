@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
-from sim_hardware.clock import SimClock
 from sim_hardware.drives.machine import SimHost
 from sim_hardware.fabric import Broker
 from sim_hardware.loop import Process, SimLoop
+from sim_hardware.loop.clock import SimClock
 from sim_hardware.net import Net
 from supernoded.admin.listening import listen_simulated
 from supernoded.errors import SupernodedError

@@ -22,8 +22,8 @@ from sim_hardware.fabric.packets import (
 )
 from sim_hardware.fabric.sessions import Session, Stored
 from sim_hardware.fabric.topics import is_filter, is_topic, matches
+from sim_hardware.loop.process import Process
 from sim_hardware.net import Net
-from sim_hardware.process import Process
 from supernoded.cluster.fabric import Link, Message
 from supernoded.errors import CertificateRefusedError, SessionError
 

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import supernoded_acme
 from sim_hardware.drives import SimSite
-from sim_hardware.explorer import Crash, How
 from sim_hardware.loop import SimLoop
-from sim_hardware.play import virtual_time
+from sim_hardware.loop.explorer import Crash, How
+from sim_hardware.loop.play import virtual_time
 from supernoded.registry import Found, discover
 from supernoded.settings import Settings
 from tests.chaos.chiller import Chiller

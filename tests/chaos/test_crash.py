@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from sim_hardware.explorer import Crash, How
+from sim_hardware.loop.explorer import Crash, How
 from supernoded import worker
 from supernoded.actions import Performer
 from supernoded.journal import entries

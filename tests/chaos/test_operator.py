@@ -14,7 +14,7 @@ import pytest
 
 from sim_hardware.drives import SimSite
 from sim_hardware.loop import SimLoop
-from sim_hardware.play import virtual_time
+from sim_hardware.loop.play import virtual_time
 from supernoded.errors import JournalError
 from supernoded.journal.entries import Question
 from supernoded.journal.writer import Journal

@@ -11,7 +11,7 @@ import pytest
 
 from sim_hardware.drives import SimSite
 from sim_hardware.loop import Process, SimLoop
-from sim_hardware.play import virtual_time
+from sim_hardware.loop.play import virtual_time
 from tests.chaos.three import CONFIG, write_port
 
 

@@ -14,7 +14,7 @@ import msgspec
 
 from sim_hardware.drives import SimSite
 from sim_hardware.loop import SimLoop
-from sim_hardware.play import virtual_time
+from sim_hardware.loop.play import virtual_time
 from supernoded.clock import Clock
 from supernoded.ctl.replaying import read_sources, replay
 from supernoded.formats import FORMATS

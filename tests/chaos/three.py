@@ -13,7 +13,7 @@ from pathlib import Path
 
 from sim_hardware.drives import SimSite
 from sim_hardware.loop import SimLoop
-from sim_hardware.play import virtual_time
+from sim_hardware.loop.play import virtual_time
 from supernoded.cluster import topics
 from supernoded.cluster.fabric import Message
 from supernoded.cluster.topics import EventTold, Presence

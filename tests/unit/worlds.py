@@ -9,7 +9,7 @@ from random import Random
 from typing import Any, TypeVar
 
 from sim_hardware.loop import SimLoop
-from sim_hardware.play import play
+from sim_hardware.loop.play import play
 from supernoded.history import DEFAULT_WINDOW, History
 from supernoded.model import Reading, State, Value
 from supernoded.supervisor import Health

@@ -11,8 +11,8 @@ import aiohttp
 import msgspec
 
 from sim_hardware.loop import SimLoop
+from sim_hardware.loop.play import play
 from sim_hardware.net import Net
-from sim_hardware.play import play
 from supernoded.admin.access import Access, Gate, Membership
 from supernoded.admin.desk import Caller
 from supernoded.admin.listening import listen_simulated

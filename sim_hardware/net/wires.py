@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from sim_hardware.calls import Address
-from sim_hardware.datagrams import Datagram
-from sim_hardware.loop import SimLoop
-from sim_hardware.pipes import Mark, Pipe
-from sim_hardware.process import Process
+from sim_hardware.loop.calls import Address
+from sim_hardware.loop.process import Process
+from sim_hardware.loop.simloop import SimLoop
+from sim_hardware.net.datagrams import Datagram
+from sim_hardware.net.pipes import Mark, Pipe
 
 
 @dataclass(frozen=True, slots=True)

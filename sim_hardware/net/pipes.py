@@ -10,8 +10,8 @@ from contextvars import Context
 from enum import Enum
 from typing import Any, Protocol
 
-from sim_hardware.process import Process
-from sim_hardware.sockets import SimSocket, credentials
+from sim_hardware.loop.process import Process
+from sim_hardware.net.sockets import SimSocket, credentials
 
 HIGH_WATER, LOW_WATER = 65536, 16384  # bytes; asyncio's own defaults
 

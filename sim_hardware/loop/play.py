@@ -12,7 +12,7 @@ from operator import attrgetter
 from types import ModuleType
 from typing import Any, TypeVar
 
-from sim_hardware.loop import SimLoop
+from sim_hardware.loop.simloop import SimLoop
 
 T = TypeVar("T")
 

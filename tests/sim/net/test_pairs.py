@@ -30,8 +30,8 @@ from pysnmp.hlapi.v3arch.asyncio import (  # type: ignore[import-untyped]  # the
 )
 
 from sim_hardware.loop import SimLoop
+from sim_hardware.loop.play import play
 from sim_hardware.net import Net
-from sim_hardware.play import play
 
 SYS_DESCR = (1, 3, 6, 1, 2, 1, 1, 1, 0)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NoReturn
 
-from sim_hardware.virtual import VirtualTimeLoop
+from sim_hardware.loop.virtual import VirtualTimeLoop
 
 
 class RefusingLoop(VirtualTimeLoop):

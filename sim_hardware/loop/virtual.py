@@ -12,8 +12,8 @@ from contextvars import Context, copy_context
 from dataclasses import dataclass
 from typing import Any, TypeVar, TypeVarTuple
 
-from sim_hardware.process import HERE, Process, TimedTurn, Turn
-from sim_hardware.tasks import StableFuture, StableTask
+from sim_hardware.loop.process import HERE, Process, TimedTurn, Turn
+from sim_hardware.loop.tasks import StableFuture, StableTask
 
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")

@@ -7,10 +7,10 @@ import socket
 from collections.abc import Callable
 from contextvars import copy_context
 
-from sim_hardware.calls import Address, Factory, NetworkLoop
-from sim_hardware.pipes import Mark, Pipe
-from sim_hardware.process import HERE
-from sim_hardware.sockets import SimSocket
+from sim_hardware.loop.calls import Address, Factory, NetworkLoop
+from sim_hardware.loop.process import HERE
+from sim_hardware.net.pipes import Mark, Pipe
+from sim_hardware.net.sockets import SimSocket
 
 
 class Listener(asyncio.AbstractServer):

@@ -7,7 +7,7 @@ import socket
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol, TypeVar
 
-from sim_hardware.refusals import RefusingLoop
+from sim_hardware.loop.refusals import RefusingLoop
 
 P = TypeVar("P", bound=asyncio.BaseProtocol)
 Factory = Callable[[], asyncio.BaseProtocol]

@@ -8,7 +8,7 @@ from contextvars import ContextVar
 import pytest
 
 from sim_hardware.loop import Process, SimLoop
-from sim_hardware.play import play, virtual_time
+from sim_hardware.loop.play import play, virtual_time
 
 
 def run(scenario: Callable[[SimLoop], Coroutine[None, None, None]], seed: int = 1) -> SimLoop:

@@ -6,8 +6,8 @@ from collections.abc import Callable, Coroutine
 import pytest
 
 from sim_hardware.loop import SimLoop
+from sim_hardware.loop.play import play
 from sim_hardware.net import Net
-from sim_hardware.play import play
 
 Scenario = Callable[[SimLoop, Net], Coroutine[None, None, None]]
 

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sim_hardware.loop import SimLoop
+from sim_hardware.loop.play import play
 from sim_hardware.net import Mark, Net, Segment
-from sim_hardware.play import play
 
 Scenario = Callable[[SimLoop, Net], Coroutine[None, None, None]]
 

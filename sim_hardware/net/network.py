@@ -8,16 +8,14 @@ import os
 import socket
 from contextvars import Context, copy_context
 
-from sim_hardware.calls import Address, Factory
-from sim_hardware.datagrams import Datagram
-from sim_hardware.listener import Listener
-from sim_hardware.loop import SimLoop
-from sim_hardware.names import Names, Place
-from sim_hardware.pipes import Mark, Pipe
-from sim_hardware.process import Process
-from sim_hardware.wires import Segment, Wires
-
-__all__ = ["Mark", "Net", "Segment"]
+from sim_hardware.loop.calls import Address, Factory
+from sim_hardware.loop.process import Process
+from sim_hardware.loop.simloop import SimLoop
+from sim_hardware.net.datagrams import Datagram
+from sim_hardware.net.listener import Listener
+from sim_hardware.net.names import Names, Place
+from sim_hardware.net.pipes import Mark, Pipe
+from sim_hardware.net.wires import Segment, Wires
 
 SYN_WAITS = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)  # seconds between dialling attempts: Linux's tcp_syn_retries = 6
 FIRST_PORT = 40000  # of those handed out by the network

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from random import Random
 
-from sim_hardware.loop import SimLoop
+from sim_hardware.loop.simloop import SimLoop
 
 
 class SimClock:

@@ -11,13 +11,11 @@ from contextvars import Context, copy_context
 from random import Random
 from typing import Any, TypeVar, TypeVarTuple
 
-from sim_hardware.burial import bury, unheard
-from sim_hardware.calls import NetworkLoop
-from sim_hardware.process import HERE, Process, Turn
-from sim_hardware.trace import Entry, Trace
-from sim_hardware.virtual import Deadlock, Failure, Livelock
-
-__all__ = ["HERE", "Deadlock", "Failure", "Livelock", "Process", "SimLoop"]
+from sim_hardware.loop.burial import bury, unheard
+from sim_hardware.loop.calls import NetworkLoop
+from sim_hardware.loop.process import HERE, Process, Turn
+from sim_hardware.loop.trace import Entry, Trace
+from sim_hardware.loop.virtual import Failure
 
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")

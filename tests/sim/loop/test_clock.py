@@ -1,8 +1,8 @@
 """The daemon's clock in virtual time."""
 
-from sim_hardware.clock import SimClock
 from sim_hardware.loop import EPOCH, SimLoop
-from sim_hardware.play import play
+from sim_hardware.loop.clock import SimClock
+from sim_hardware.loop.play import play
 from supernoded.clock import Clock
 
 

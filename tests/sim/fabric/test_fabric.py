@@ -11,8 +11,8 @@ from sim_hardware.fabric import Broker
 from sim_hardware.fabric.sessions import PENDING
 from sim_hardware.fabric.topics import is_filter, matches
 from sim_hardware.loop import SimLoop
+from sim_hardware.loop.play import play
 from sim_hardware.net import Net
-from sim_hardware.play import play
 from supernoded.cluster.fabric import Fabric, Link, Message
 from supernoded.errors import CertificateRefusedError, PublishDeniedError, SessionError
 

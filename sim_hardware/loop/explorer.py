@@ -10,7 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum
 
-from sim_hardware.loop import Process, SimLoop
+from sim_hardware.loop.process import Process
+from sim_hardware.loop.simloop import SimLoop
 
 
 class How(Enum):

@@ -10,7 +10,7 @@ from contextvars import Context
 import pytest
 
 from sim_hardware.loop import EPOCH, Deadlock, Livelock, Process, SimLoop
-from sim_hardware.play import play, virtual_time
+from sim_hardware.loop.play import play, virtual_time
 
 
 def test_time_starts_at_zero_and_jumps_to_the_next_timer() -> None:

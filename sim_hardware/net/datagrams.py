@@ -7,9 +7,9 @@ import socket
 from contextvars import Context
 from typing import Any, Protocol
 
-from sim_hardware.calls import Address
-from sim_hardware.process import Process
-from sim_hardware.sockets import SimSocket
+from sim_hardware.loop.calls import Address
+from sim_hardware.loop.process import Process
+from sim_hardware.net.sockets import SimSocket
 
 LARGEST_DATAGRAM = 65507  # bytes of payload in one UDP packet over IPv4
 

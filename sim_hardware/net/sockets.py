@@ -6,7 +6,7 @@ import socket
 import struct
 from typing import Any
 
-from sim_hardware.process import Process
+from sim_hardware.loop.process import Process
 
 
 class SimSocket:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import logging
 
-from sim_hardware.clock import SimClock
 from sim_hardware.fabric import Broker
 from sim_hardware.loop import SimLoop
+from sim_hardware.loop.clock import SimClock
+from sim_hardware.loop.play import play
 from sim_hardware.net import Net
-from sim_hardware.play import play
 from supernoded.cluster import topics
 from supernoded.cluster.fabric import Message
 from supernoded.cluster.outbox import Outbox

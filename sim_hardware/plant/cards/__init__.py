@@ -1,0 +1,1 @@
+"""Cards and the nodes they are in."""

@@ -1,0 +1,1 @@
+"""Coolant distribution units, branches, dies and fans."""

@@ -1,0 +1,1 @@
+"""The training job: ranks, steps, a collective, checkpoints."""

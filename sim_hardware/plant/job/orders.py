@@ -1,0 +1,69 @@
+"""What can be done to the training job. Subjects: `job/train`, `job/train/rank7`."""
+
+from __future__ import annotations
+
+from sim_hardware.plant.words import Order
+
+# by its own agents, and by hands
+
+
+class RequestCheckpoint(Order, frozen=True):
+    """Save at the end of the step that runs."""
+
+    job: str
+
+
+class WithdrawCheckpoint(Order, frozen=True):
+    """The request is void, unless the save has begun."""
+
+    job: str
+
+
+class AbortCollective(Order, frozen=True):
+    """End the collective in which ranks hang; the job waits for `Resume` or `RemapRanks`."""
+
+    job: str
+
+
+class RemapRanks(Order, frozen=True):
+    """Ranks run on these cards from now on: rank -> card."""
+
+    job: str
+    cards: dict[int, str]
+
+
+class ResumeJob(Order, frozen=True):
+    """Go on from the newest whole checkpoint."""
+
+    job: str
+
+
+class StopJob(Order, frozen=True):
+    """Stop; what was not saved is lost."""
+
+    job: str
+
+
+# by faults; each is lifted by its other value
+
+
+class SilenceRank(Order, frozen=True):
+    """A rank's process hangs: its peers wait for it in the next collective."""
+
+    job: str
+    rank: int
+    silent: bool
+
+
+class HangSave(Order, frozen=True):
+    """A save does not end."""
+
+    job: str
+    hung: bool
+
+
+class FailSave(Order, frozen=True):
+    """A save's storage is full: it ends without a checkpoint."""
+
+    job: str
+    failed: bool

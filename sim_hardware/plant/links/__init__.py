@@ -1,0 +1,1 @@
+"""Ports, optics, fibres, counters, cabling and switches."""

@@ -1,0 +1,1 @@
+"""Mains, generator, UPSes, breakers, PDUs, cords and the nodes' power shelves."""

@@ -9,15 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from sim_hardware.rack.shape import Cable, Card, Loop, Node, Outlet, Pdu, Rack, Ring, Sim, SimNode, Spare, Switch, Ups
+from sim_hardware.rack.shape import Cable, Card, Loop, Node, Outlet, Pdu, Rack, Ring, Sim, SimNode, SimPower, Spare, Switch, Ups
 
-SHIPPED = ("rack-1x8", "rack-4x8", "pod-16x8", "pod-128x8", "pod-1024x8")
+GENERATED = ("rack-1x8", "rack-4x8", "pod-16x8", "pod-128x8", "pod-1024x8")
 
 _NAME = re.compile(r"(?:rack|pod)-([1-9][0-9]{0,3})x([1-9][0-9]?)")
 _FEEDS = ("A", "B")
 _NODES_A_RACK, _NODES_A_SWITCH, _NODES_A_LOOP = 8, 48, 128
 _POWER_FACTOR, _MARGIN = 0.9, 1.25  # a UPS carries all nodes at full load with a quarter to spare
-_CDU_WATTS, _SWITCH_WATTS = 4000.0, 600.0
 
 
 def match_name(name: str) -> tuple[int, int] | None:
@@ -34,7 +33,8 @@ def generate_rack(nodes: int, cards: int, text: str = "") -> Rack:
     slots = [slot for node in all_nodes for slot in node.list_cards()]
     rings = tuple(Ring(name=f"backplane-{node.name}", level="backplane", order=node.list_cards()) for node in all_nodes if cards > 1)
     cluster = (Ring(name="cluster", level="cluster", order=tuple(node.name for node in all_nodes)),) if nodes > 1 else ()
-    watts = nodes * _rate_node(cards) + len(loops) * _CDU_WATTS + len(switches) * _SWITCH_WATTS
+    power = SimPower()
+    watts = nodes * _rate_node(cards) + len(loops) * power.cdu_watts + len(switches) * power.switch_watts
     return Rack(
         nodes=all_nodes,
         rings=(*rings, *cluster),

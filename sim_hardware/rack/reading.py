@@ -1,15 +1,23 @@
-"""Rack files: one that comes with the simulator by its name, or a TOML file of one's own."""
+"""Rack files: one that comes with the simulator by its name, or a TOML file of one's own.
+
+A file may begin with `like = "rack-4x8"`: then it says only what is different. Lists are taken whole, tables key by key.
+"""
 
 from __future__ import annotations
 
+import tomllib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import tomli_w
 
-from sim_hardware.rack.generating import SHIPPED, generate_rack, match_name
+from sim_hardware.rack.generating import GENERATED, generate_rack, match_name
 from sim_hardware.rack.shape import Rack
+
+_FOLDER = Path(__file__).parents[1] / "racks"
+SHIPPED = (*GENERATED, *sorted(path.stem for path in _FOLDER.glob("*.toml")))
 
 
 class RackError(Exception):
@@ -17,19 +25,11 @@ class RackError(Exception):
 
 
 def load_rack(name: str) -> Rack:
-    """A generated rack by name, or the rack in a file. Raises RackError."""
-    size = match_name(name)
-    if size is not None:
-        return generate_rack(*size)
-    path = Path(name)
-    if path.suffix != ".toml":
-        raise RackError(f"{name}: no rack of this name; there are {', '.join(SHIPPED)} (any rack-NxM or pod-NxM), or give a .toml file")
+    """A generated rack or one that is shipped, by name, or the rack in a file. Raises RackError."""
     try:
-        return msgspec.toml.decode(path.read_bytes(), type=Rack)
-    except OSError as error:
-        raise RackError(f"{path}: {error.strerror}") from error
-    except msgspec.DecodeError as error:  # a ValidationError too
-        raise RackError(f"{path}: {error}") from error
+        return msgspec.convert(_read_tables(name, ()), Rack)
+    except msgspec.ValidationError as error:
+        raise RackError(f"{name}: {error}") from error
 
 
 def write_rack(rack: Rack) -> str:
@@ -42,3 +42,37 @@ def write_topology(rack: Rack) -> str:
     tables: dict[str, Any] = msgspec.to_builtins(rack)
     tables.pop("sim", None)
     return tomli_w.dumps(tables)
+
+
+def merge(table: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
+    """Both tables, key by key; where both have a value, the other's."""
+    merged = dict(table)
+    for key, value in other.items():
+        mine = merged.get(key)
+        merged[key] = merge(mine, value) if isinstance(mine, dict) and isinstance(value, dict) else value
+    return merged
+
+
+def _read_tables(name: str, on_the_way: tuple[str, ...]) -> dict[str, Any]:
+    size = match_name(name)
+    if size is not None:
+        tables: dict[str, Any] = msgspec.to_builtins(generate_rack(*size))
+        return tables
+    if name in on_the_way:
+        raise RackError(f"{name}: is like itself ({' -> '.join((*on_the_way, name))}); end the chain with one of {', '.join(GENERATED)}")
+    tables = _read_file(name)
+    like = tables.pop("like", "")
+    return merge(_read_tables(str(like), (*on_the_way, name)), tables) if like else tables
+
+
+def _read_file(name: str) -> dict[str, Any]:
+    shipped = _FOLDER / f"{name}.toml"
+    path = shipped if shipped.is_file() else Path(name)
+    if path.suffix != ".toml":
+        raise RackError(f"{name}: no rack of this name; there are {', '.join(SHIPPED)}, any rack-NxM or pod-NxM, and .toml files")
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise RackError(f"{path}: {error.strerror}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise RackError(f"{path}: {error}") from error

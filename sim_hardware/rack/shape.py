@@ -135,6 +135,8 @@ class SimPower(_Table, frozen=True, kw_only=True):
     generator_start_s: Positive = 12.0  # from loss of the mains to a loaded set
     ups: SimUps = SimUps()
     bypass_sites: tuple[str, ...] = ()  # UPSes that begin in bypass
+    cdu_watts: Positive = 4000.0  # pumps and controls of a CDU
+    switch_watts: Positive = 600.0
 
 
 class SimNode(_Table, frozen=True, kw_only=True):

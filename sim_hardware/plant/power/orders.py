@@ -102,6 +102,13 @@ class Sag(Order, frozen=True):
     phases: frozenset[str] = frozenset({"L1", "L2", "L3"})
 
 
+class ShiftFrequency(Order, frozen=True):
+    """A utility input's frequency, Hz; None is the nominal one. Further off than 2 Hz the input counts as lost."""
+
+    utility: str
+    hertz: float | None
+
+
 class FailGenerator(Order, frozen=True):
     """The generator does not start, or stops."""
 

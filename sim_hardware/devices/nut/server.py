@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from sim_hardware.devices.nut.garbling import Garbling
+from sim_hardware.devices.garbling import Garbling
 from sim_hardware.devices.nut.session import Session
 from sim_hardware.devices.nut.unit import Account, Unit
 from sim_hardware.devices.nut.variables import Dialect

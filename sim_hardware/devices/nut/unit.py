@@ -7,10 +7,10 @@ import hashlib
 import msgspec
 
 from sim_hardware.devices.nut.settings import SETTINGS
-from sim_hardware.devices.nut.shutdown import Shutdown
 from sim_hardware.devices.nut.variables import Dialect, list_variables
 from sim_hardware.devices.nut.words import RefusalError
 from sim_hardware.devices.panel import Impairment, Panel
+from sim_hardware.devices.shutdown import Shutdown
 
 VERSION = "2.8.0"
 DRIVER_S = 0.2  # until the driver's answer to a tracked request is known; ours

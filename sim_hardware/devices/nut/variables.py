@@ -8,8 +8,8 @@ from typing import Literal
 
 import msgspec
 
-from sim_hardware.devices.nut.shutdown import read
 from sim_hardware.devices.panel import Panel
+from sim_hardware.devices.shutdown import read
 from sim_hardware.plant.words import Value
 
 Dialect = Literal["absent", "minus-one", "zero"]  # how a driver shows what it does not know: all three are in the field

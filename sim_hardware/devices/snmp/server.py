@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any, Protocol
 
-from sim_hardware.devices.nut.garbling import Garbling
+from sim_hardware.devices.garbling import Garbling
 from sim_hardware.devices.panel import Impairment, Panel
 from sim_hardware.devices.snmp.agent import Agent, Communities
 from sim_hardware.devices.snmp.front import Front

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sim_hardware.devices.nut.shutdown import Shutdown
+from sim_hardware.devices.shutdown import Shutdown
 from sim_hardware.devices.snmp.cells import Setting
 from sim_hardware.devices.snmp.front import Front, Gauges
 from sim_hardware.devices.snmp.words import Oid, Unknown, number, text

@@ -36,6 +36,12 @@ class Reseat(Order, frozen=True):
     port: str
 
 
+class ClearCounters(Order, frozen=True):
+    """A port's counters begin again at zero, as `perfquery -R` and a new card make them."""
+
+    port: str
+
+
 # by faults; each is lifted by its other value
 
 

@@ -1,0 +1,112 @@
+"""`/sys/class/hwmon` of a node: one chip with its eight fans and five air temperatures.
+
+Units and names: Documentation/hwmon/sysfs-interface.rst of the kernel. `pwmN` is 0 to 255; `pwmN_enable` is 0 for full speed,
+1 for manual, 2 for automatic. The chip has one control for all its fans, so that each `pwmN_enable` sets all. A `pwmN` may be
+written under manual control only, else EPERM, as drivers/hwmon/lm63.c has it.
+"""
+
+from __future__ import annotations
+
+import errno
+import math
+import re
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+
+from sim_hardware.devices.panel import Panel
+from sim_hardware.devices.sysfs.attributes import Attribute, clip, constant, fail, sense
+from sim_hardware.plant.cooling.orders import FanControl, SetFan, SetFanControl
+from sim_hardware.plant.words import OrderError
+
+FANS = 8
+FULL = 255
+OPEN = -128_000  # m°C of a diode that is not there
+HOTTEST, STEP = 127_875, 125  # m°C: eleven bits of an eighth of a degree
+FASTEST = 65_535  # rpm of the tachometer's register
+
+_CONTROLS: Mapping[str, FanControl] = MappingProxyType({"0": "full", "1": "manual", "2": "auto"})
+_PLACES = ("", "optics", "nic", "vrm", "dimm")  # of the air temperatures; the first is the inlet's
+_INTEGER = re.compile(r"\s*\+?(?P<digits>\d{1,9})\n?", re.ASCII)  # what kstrtoul takes, of the decimal ones
+
+
+def list_hwmon(node: str) -> Iterator[tuple[str, Attribute]]:
+    """Every attribute below `/sys/class/hwmon`."""
+    yield "hwmon0/name", constant("simfan")
+    for number in range(FANS):
+        yield f"hwmon0/fan{number + 1}_input", _list_fan(node, number)
+        yield f"hwmon0/pwm{number + 1}", _list_pwm(node, number)
+        yield f"hwmon0/pwm{number + 1}_enable", _list_enable(node)
+    for number, place in enumerate(_PLACES, start=1):
+        quantity = f"air.temperature.{place}" if place else "air.temperature"
+        yield f"hwmon0/temp{number}_input", _list_temperature(node, quantity)
+        yield f"hwmon0/temp{number}_label", constant(place or "inlet")
+
+
+def _list_fan(node: str, number: int) -> Attribute:
+    def show(panel: Panel) -> str:
+        rpm = _sense(panel, f"{node}/fan{number}", "fan.speed")
+        return str(round(clip(rpm or 0.0, 0.0, FASTEST)))
+
+    return Attribute(show)
+
+
+def _list_pwm(node: str, number: int) -> Attribute:
+    def show(panel: Panel) -> str:
+        percent = _sense(panel, f"{node}/fan{number}", "fan.duty")
+        if percent is None:
+            fail(errno.EIO)
+        return str(round(clip(percent, 0.0, 100.0) * FULL / 100.0))
+
+    def store(panel: Panel, text: str) -> None:
+        duty = _parse(text)
+        if duty > FULL:
+            fail(errno.EINVAL)
+        if sense(panel, node, "fan.control") != "manual":
+            fail(errno.EPERM)
+        _order(panel, SetFan(node, number, duty * 100.0 / FULL))
+
+    return Attribute(show, store)
+
+
+def _list_enable(node: str) -> Attribute:
+    def show(panel: Panel) -> str:
+        control = sense(panel, node, "fan.control")
+        return next((number for number, name in _CONTROLS.items() if name == control), "") or fail(errno.EIO)
+
+    def store(panel: Panel, text: str) -> None:
+        control = _CONTROLS.get(str(_parse(text)))
+        _order(panel, SetFanControl(node, control or fail(errno.EINVAL)))
+
+    return Attribute(show, store)
+
+
+def _list_temperature(node: str, quantity: str) -> Attribute:
+    def show(panel: Panel) -> str:
+        celsius = _sense(panel, node, quantity)
+        if celsius is None:
+            return str(OPEN)
+        return str(round(clip(celsius * 1000.0, OPEN, HOTTEST) / STEP) * STEP)
+
+    return Attribute(show)
+
+
+def _sense(panel: Panel, subject: str, quantity: str) -> float | None:
+    """A number, endless ones too, or None where there is none. What is no number cannot be read: EIO."""
+    value = sense(panel, subject, quantity)
+    if value is None:
+        return None
+    if not isinstance(value, int | float) or math.isnan(value):
+        fail(errno.EIO)
+    return float(value)
+
+
+def _parse(text: str) -> int:
+    found = _INTEGER.fullmatch(text)
+    return int(found["digits"]) if found else fail(errno.EINVAL)
+
+
+def _order(panel: Panel, order: SetFan | SetFanControl) -> None:
+    try:
+        panel.order(order)
+    except OrderError:
+        fail(errno.EINVAL)

@@ -1,0 +1,102 @@
+"""A node's trees below `/sys/class`, in memory: what is read is what the plant's sensors show at that moment."""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Iterator, Mapping
+from itertools import chain
+
+from sim_hardware.devices.panel import Impairment, Panel
+from sim_hardware.devices.sysfs.attributes import Attribute, fail
+from sim_hardware.devices.sysfs.ethernet import list_ethernet
+from sim_hardware.devices.sysfs.hwmon import list_hwmon
+from sim_hardware.devices.sysfs.infiniband import list_infiniband
+from sim_hardware.rack import Rack
+
+PREFIX = "/sys/class/"
+
+
+def list_attributes(rack: Rack, node: str) -> dict[str, Attribute]:
+    """Every file of a node by its path below `/sys/class`: `infiniband/...`, `net/...`, `hwmon/...`."""
+    folders = {"infiniband": list_infiniband(rack, node), "net": list_ethernet(rack, node), "hwmon": list_hwmon(node)}
+    return {f"{folder}/{path}": attribute for folder, found in folders.items() for path, attribute in found}
+
+
+def render(panel: Panel, node: str) -> Mapping[str, str | OSError]:
+    """Every file's text with its newline, or the error that reading it gives. Files of absent sensors are left out."""
+    return SysfsTree(panel, node).render()
+
+
+def write(panel: Panel, node: str, path: str, text: str) -> None:
+    """Write one file, which gives the plant an order. Raises OSError as the kernel does."""
+    SysfsTree(panel, node).write(path, text)
+
+
+class SysfsTree:
+    """The trees of one node. `name` is its key among the devices."""
+
+    def __init__(self, panel: Panel, node: str) -> None:
+        self.name = f"{node}/sysfs"
+        self.impairment = Impairment()
+        self._panel, self._attributes = panel, list_attributes(panel.rack, node)
+        self._folders = _list_folders(self._attributes)
+        self._shown: dict[str, str] = {}  # what each file said last
+
+    def read(self, path: str) -> str:
+        """One file, with its newline. Raises OSError: ENOENT, EISDIR, ENODEV when impaired, and what the attribute itself fails with."""
+        attribute = self._find(path)
+        if self.impairment.refusing:
+            fail(errno.ENODEV)
+        if not (self.impairment.stale and path in self._shown):
+            self._shown[path] = f"{attribute.show(self._panel)}\n"
+        return self._shown[path]
+
+    def names(self, path: str = "") -> list[str]:
+        """The names in a folder, sorted; none when there is no such folder."""
+        return [] if self.impairment.refusing else self._folders.get(path.strip("/"), [])
+
+    def write(self, path: str, text: str) -> None:
+        """Write one file. Raises OSError: ENOENT, EISDIR, EACCES for a read-only file, ENODEV when impaired, and as the driver refuses."""
+        attribute = self._find(path)
+        if self.impairment.refusing:
+            fail(errno.ENODEV)
+        if attribute.store is None:
+            fail(errno.EACCES)
+        if not self.impairment.idle_orders:
+            attribute.store(self._panel, text)
+
+    def is_writable(self, path: str) -> bool:
+        """Whether a file takes writes. Raises OSError when there is none."""
+        return self._find(path).store is not None
+
+    def render(self) -> dict[str, str | OSError]:
+        """Every file's text, or the error that reading it gives; without those of absent sensors."""
+        found = ((path, self._try(path)) for path in self._attributes)
+        return {path: text for path, text in found if not isinstance(text, FileNotFoundError)}
+
+    def _try(self, path: str) -> str | OSError:
+        try:
+            return self.read(path)
+        except OSError as error:
+            return error
+
+    def _find(self, path: str) -> Attribute:
+        attribute = self._attributes.get(path)
+        if attribute is None:
+            fail(errno.EISDIR if path in self._folders else errno.ENOENT)
+        return attribute
+
+
+def _list_folders(paths: Mapping[str, Attribute]) -> dict[str, list[str]]:
+    folders: dict[str, dict[str, None]] = {}
+    for folder, name in chain.from_iterable(_split(path) for path in paths):
+        folders.setdefault(folder, {})[name] = None
+    return {folder: sorted(names) for folder, names in folders.items()}
+
+
+def _split(path: str) -> Iterator[tuple[str, str]]:
+    """Each folder on the way, and what is in it."""
+    while path:
+        folder, _, name = path.rpartition("/")
+        yield folder, name
+        path = folder

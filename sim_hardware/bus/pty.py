@@ -1,0 +1,97 @@
+"""A line on the bench: a pseudo-terminal that a real client opens by its path. It has no speed of its own; the line paces the bytes."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import termios
+import tty
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+
+from sim_hardware.bus.line import Line
+from sim_hardware.bus.port import LinePort
+
+_CHUNK = 4096  # bytes at a time
+
+
+class _Terminal(asyncio.Protocol):
+    """The master side of the pair. A client that set another speed than the line's hears and says garbage, as on a real line."""
+
+    def __init__(self, fd: int, line: Line) -> None:
+        self._fd, self._line = fd, line
+        self._speed = _find_speed(line.pace.baud)
+
+    def data_received(self, data: bytes) -> None:
+        try:
+            sent = os.write(self._fd, self._twist(data))
+        except BlockingIOError:
+            sent = 0
+        self._line.record.counts["overruns"] += len(data) - sent  # nobody reads: the UART's bytes are lost
+
+    def read(self, port: LinePort) -> None:
+        """The client has written."""
+        try:
+            data = os.read(self._fd, _CHUNK)
+        except BlockingIOError:
+            return
+        port.write(self._twist(data))
+
+    def _twist(self, data: bytes) -> bytes:
+        """What the other side makes of bytes at a wrong speed; any garbage does."""
+        speed: int = termios.tcgetattr(self._fd)[5]
+        return data if self._speed in (None, speed) else bytes(byte ^ 0xA5 for byte in data)
+
+
+def _find_speed(baud: int) -> int | None:
+    """The terminal's word for a speed; None for one that has none, which is not checked."""
+    speed: int | None = getattr(termios, f"B{baud}", None)
+    return speed
+
+
+@contextmanager
+def _open_pair(line: Line) -> Iterator[tuple[int, str]]:
+    """A raw pair, set to the line's speed. This side keeps the client's end open too, else its first close would end the pair."""
+    ours, theirs = os.openpty()
+    try:
+        tty.setraw(theirs)
+        settings, speed = termios.tcgetattr(theirs), _find_speed(line.pace.baud)
+        if speed is not None:
+            settings[4] = settings[5] = speed
+            termios.tcsetattr(theirs, termios.TCSANOW, settings)
+        os.set_blocking(ours, False)
+        yield ours, os.ttyname(theirs)
+    finally:
+        os.close(ours)
+        os.close(theirs)
+
+
+@contextmanager
+def _place_link(link: Path, device: str) -> Iterator[None]:
+    """A link that is ours is replaced, anything else is not."""
+    if link.is_symlink():
+        link.unlink()
+    link.symlink_to(device)
+    try:
+        yield
+    finally:
+        link.unlink(missing_ok=True)
+
+
+@asynccontextmanager
+async def serve_pty(line: Line, link: Path) -> AsyncIterator[str]:
+    """Give the line a device path, by a symbolic link at `link`; what a run that died has left there is replaced.
+
+    Raises FileExistsError when something else than a link is there, and OSError as the system does.
+    """
+    with _open_pair(line) as (fd, device), _place_link(link, device):
+        terminal = _Terminal(fd, line)
+        port = line.connect(terminal)
+        loop = asyncio.get_running_loop()
+        loop.add_reader(fd, terminal.read, port)
+        try:
+            yield str(link)
+        finally:
+            loop.remove_reader(fd)
+            port.close()

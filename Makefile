@@ -6,7 +6,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 CODE := supernoded sim_hardware plugins migrations benchmarks demo tests
 
-.PHONY: demo test check
+.PHONY: demo test check chaos long
 
 demo: $(READY)  ## the daemon on this machine's own sensors, with injected link errors
 	$(BIN)/python -m demo </dev/null
@@ -15,6 +15,12 @@ test: $(READY)  ## everything that must hold, in at most 15 minutes on 2 cores
 	.ci/packages test
 	$(MAKE) --no-print-directory check
 	$(BIN)/python -m pytest $(PYTEST_ARGS) </dev/null
+
+chaos: $(READY)  ## every scenario with and without its remedy, without its physics, and under each wrong policy
+	$(BIN)/supernodectl chaos matrix </dev/null
+
+long: $(READY)  ## what takes too long for every day
+	$(BIN)/python -m pytest $(PYTEST_ARGS) tests/long </dev/null
 
 check: $(READY)  ## style, types and directions of import
 	$(BIN)/ruff check .

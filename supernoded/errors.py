@@ -45,3 +45,7 @@ class CertificateRefusedError(SessionError):
 
 class AdminError(SupernodedError):
     """The daemon refused or could not answer a request of supernodectl."""
+
+
+class ChaosError(SupernodedError):
+    """A scenario cannot be run as it stands, or the drive cannot do what it says."""

@@ -45,11 +45,14 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Fidelity(Enum):
-    """How true a fault is on a drive."""
+    """In which layer a drive makes a fault. What shows in one layer proves nothing of the layers beyond it."""
 
-    PHYSICS = "physics"
-    SCRIPTED = "scripted"
-    ABSENT = "absent"
+    MODEL = "model"  # the simulated plant: its physics
+    PROTOCOL = "protocol"  # bytes of a device's protocol
+    OS = "os"  # the machine: its network, files and processes
+    TELEMETRY = "telemetry"  # what a sensor says, not what is
+    PHYSICAL = "physical"  # the thing itself
+    ABSENT = "absent"  # the drive cannot make it
 
 
 class Undo(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,4 +1,4 @@
-"""Where the simulator meets the daemon by import. So far the drive `sim`: whole daemons in virtual time."""
+"""Where the simulator meets the daemon: whole daemons on simulated hosts, over simulated devices."""
 
 from sim_hardware.drives.player import Player
 from sim_hardware.drives.site import SimSite

@@ -8,10 +8,12 @@ from functools import partial
 from pathlib import Path
 
 from sim_hardware.drives.machine import SimHost
+from sim_hardware.drives.wires import RigWires
 from sim_hardware.fabric import Broker
 from sim_hardware.loop import Process, SimLoop
 from sim_hardware.loop.clock import SimClock
 from sim_hardware.net import Net
+from sim_hardware.rig import Rig
 from supernoded.admin.listening import listen_simulated
 from supernoded.errors import SupernodedError
 from supernoded.journal.writer import open_journal
@@ -27,10 +29,14 @@ Plugins = Callable[[Settings], Sequence[Found]]
 
 
 class SimSite:
-    """One loop, one network, one broker, and daemons that live and die on them. Their files are real, below `folder`."""
+    """One loop, one network, one broker, and daemons that live and die on them. Their files are real.
 
-    def __init__(self, loop: SimLoop, plugins: Plugins | None = None, *, skew: float = 0.05) -> None:
+    With a rig, their nodes' `/sys/class` and tools are its own.
+    """
+
+    def __init__(self, loop: SimLoop, plugins: Plugins | None = None, *, rig: Rig | None = None, skew: float = 0.05) -> None:
         self.loop, self.net = loop, Net(loop)
+        self._rig = rig
         self.broker = Broker(self.net)
         self.hosts: dict[str, SimHost] = {}
         self.clocks: dict[str, SimClock] = {}
@@ -61,7 +67,7 @@ class SimSite:
             uid=process.uid,
             pid=process.pid,
             notifier=Notifier({}, process.pid, log),
-            wires=_open_wires,
+            wires=partial(_open_wires, self._rig, node),
             uplink=lambda _: Uplink("broker:1883", self.broker),
             journal=lambda settings: open_journal(settings.journal.file, clock, log=log),
             listen=lambda settings: partial(listen_simulated, settings.admin.socket),
@@ -87,5 +93,6 @@ class _Tracing(logging.Handler):
         self._loop.trace(self._who, record.levelname, record.getMessage())
 
 
-def _open_wires(pen: Pen) -> Callable[[str], Wires]:
-    return SystemWires(pen, devices=Devices()).owned_by
+def _open_wires(rig: Rig | None, node: str, pen: Pen) -> Callable[[str], Wires]:
+    system = SystemWires(pen, devices=Devices())
+    return system.owned_by if rig is None else RigWires(rig, node, pen, system).owned_by

@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 import tomli_w
 
+from sim_hardware.rack.checking import find_faults
 from sim_hardware.rack.generating import GENERATED, generate_rack, match_name
 from sim_hardware.rack.shape import Rack
 
@@ -25,11 +26,15 @@ class RackError(Exception):
 
 
 def load_rack(name: str) -> Rack:
-    """A generated rack or one that is shipped, by name, or the rack in a file. Raises RackError."""
+    """A generated rack or one that is shipped, by name, or the rack in a file. Raises RackError, with a line for each thing wrong."""
     try:
-        return msgspec.convert(_read_tables(name, ()), Rack)
+        rack = msgspec.convert(_read_tables(name, ()), Rack)
     except msgspec.ValidationError as error:
         raise RackError(f"{name}: {error}") from error
+    faults = list(find_faults(rack)) if match_name(name) is None else []
+    if faults:
+        raise RackError("\n".join(f"{name}: {fault}" for fault in faults))
+    return rack
 
 
 def write_rack(rack: Rack) -> str:

@@ -1,4 +1,4 @@
-"""supernodectl. Exit codes: 0 ok, 1 no, 2 usage, 3 unreachable."""
+"""supernodectl. Exit codes: 0 ok, 1 no, 2 usage, 3 unreachable; `chaos` has further ones."""
 
 from __future__ import annotations
 
@@ -73,6 +73,7 @@ def db() -> None:
 for _verb in (status, plugins, readings, incidents, events, actions, holds, mode, top, completion, db):
     program.add_command(_verb)
 program.add_command(Deferred("replay", "supernoded.ctl.replay:command", "Run recorded input through the daemon's rules."))
+program.add_command(Deferred("chaos", "supernoded.ctl.chaos:chaos", "Play scenarios: what is done to a rack, and what must come of it."))
 for _name, _help in (("upgrade", "Migrate a database to this version."), ("current", "Show which version a database is at.")):
     db.add_command(Deferred(_name, f"supernoded.ctl.db:{_name}", _help))
 

@@ -44,6 +44,12 @@ STYLES = {  # a cell that is one of these words
     "unconfirmed": "red",
     "expired": "yellow",
     "left out": "yellow",
+    "PASS": "green",
+    "FAIL": "bold red",
+    "INCONCLUSIVE": "yellow",
+    "ABORTED": "bold red",
+    "REFUSED": "yellow",
+    "not verified": "bold red",
 }
 
 

@@ -1,4 +1,4 @@
-"""Fixtures for authors of plugins, loaded by pytest itself: a clock that is turned by hand, a node in memory, a judge for rules.
+"""For authors of plugins, loaded by pytest itself: a clock turned by hand, a node in memory, a judge for rules, scenarios as tests.
 
 Nothing of the daemon imports this package, so pytest is not needed to run it.
 """
@@ -18,8 +18,9 @@ from supernoded.model import Reading, Verdict
 from supernoded.parts import Rule
 from supernoded.sampling import Scale
 from supernoded.testing.clock import ManualClock
+from supernoded.testing.collecting import ScenarioFile, collect_scenario
 from supernoded.testing.memory import MemoryCommand, MemoryHost, MemoryStream, MemoryTree, MemoryWires
-from supernoded.testing.trial import PlayDaemon, Trial, find_drive
+from supernoded.testing.trial import PlayDaemon, Trial, find_player
 from supernoded.topology import Topology
 from supernoded.wire import Node
 from supernoded.wire.ports import Answer, Disk, Running
@@ -53,6 +54,11 @@ def judge(rule: Rule[Any], readings: Iterable[Reading]) -> list[Verdict]:
         memory, given = rule.judge(history.view(at, rule.watches), memory)
         verdicts.extend(given)
     return verdicts
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> ScenarioFile | None:
+    """Scenario files are tests."""
+    return collect_scenario(file_path, parent)
 
 
 @pytest.fixture
@@ -96,4 +102,4 @@ def supernoded_judge() -> Judge:
 @pytest.fixture
 def supernoded_daemon(tmp_path: Path) -> PlayDaemon:
     """Plays a whole daemon with your plugin in virtual time, on a simulated network, with a journal and a broker of its own."""
-    return find_drive()(tmp_path)
+    return find_player(tmp_path)

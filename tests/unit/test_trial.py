@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -12,7 +13,7 @@ import pytest
 from supernoded.errors import PluginError
 from supernoded.plugin import NODE, Case, Level, Node, Reading, Step, Verdict, View, World, hookimpl
 from supernoded.testing import PlayDaemon
-from supernoded.testing.trial import find_drive
+from supernoded.testing.trial import find_player
 
 
 @dataclass
@@ -84,6 +85,6 @@ def test_from_a_reading_to_an_action(supernoded_daemon: PlayDaemon, mode: str, r
     assert any("x.bakery.hot raised: 300.0 C, at most 250" in line for line in trial.log)
 
 
-def test_a_drive_nobody_brings_is_named() -> None:
-    with pytest.raises(PluginError, match=r"there is no drive 'bench'"):
-        find_drive("bench")
+def test_a_drive_nobody_brings_is_named(tmp_path: Path) -> None:
+    with pytest.raises(PluginError, match=r"there is no drive 'moon'"):
+        find_player(tmp_path, "moon")

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -28,16 +29,30 @@ class SysfsFolder:
 
     def refresh(self) -> dict[str, OSError]:
         """Take in what was written, and show what is. Gives the writes that were refused. Raises OSError of the file system."""
+        refused, changed = self.look()
+        self.show(changed)
+        return refused
+
+    def look(self) -> tuple[dict[str, OSError], dict[str, str | None]]:
+        """The first half of `refresh`, which asks the plant: the writes that were refused, and what is left to show.
+
+        What can be written is shown at once, so that nobody writes in between.
+        """
         refused = self._take_orders()
         rendered = self._tree.render()
         for path in [path for path in self._kept if path not in rendered]:
             (self._root / path).unlink(missing_ok=True)
             del self._kept[path]
-        for path, text in rendered.items():
-            shown = None if isinstance(text, OSError) else text
-            if path not in self._kept or self._kept[path] != shown or path in refused:
-                self._show(path, shown)
-        return refused
+        shown = {path: None if isinstance(text, OSError) else text for path, text in rendered.items()}
+        changed = {path: text for path, text in shown.items() if path not in self._kept or self._kept[path] != text or path in refused}
+        for path in [path for path in changed if self._tree.is_writable(path)]:
+            self._show(path, changed.pop(path))
+        return refused, changed
+
+    def show(self, changed: Mapping[str, str | None]) -> None:
+        """The second half, which only touches files, so that it can be done in a thread."""
+        for path, text in changed.items():
+            self._show(path, text)
 
     async def keep(self, period: float) -> None:
         """Refresh every `period` seconds, for ever."""

@@ -134,7 +134,9 @@ def find_before(port: Port, at: float) -> tuple[float, ...]:
 
 
 def _raise_all(port: Port, least: float) -> tuple[float, ...]:
-    return tuple(max(before, least) if lane < port.width else 0.0 for lane, before in enumerate(port.light.before))
+    if least <= 0.0 and port.width == LANES:
+        return port.light.before
+    return tuple([max(before, least) if lane < port.width else 0.0 for lane, before in enumerate(port.light.before)])
 
 
 def settle(port: Port, moved: float, at: float) -> Port:
@@ -142,10 +144,15 @@ def settle(port: Port, moved: float, at: float) -> Port:
 
     Done again at the same moment it only takes `moved` as the new beginning, which is that of another sender after a plug was moved.
     """
+    return msgspec.structs.replace(port, tally=count(port, moved, at))
+
+
+def count(port: Port, moved: float, at: float) -> Tally:
+    """What a port has counted by then; see `settle`. Every reading of a counter asks for it: it decides how fast a port is read."""
     tally = port.tally
     duration = at - tally.since
     if not port.up or duration <= 0.0:
-        return msgspec.structs.replace(port, tally=msgspec.structs.replace(tally, since=at, moved=moved))
+        return msgspec.structs.replace(tally, since=at, moved=moved)
     override = port.faults.override
     after = override.after.mean(tally.since, at) if override else port.light.after
     before = _raise_all(port, override.before.mean(tally.since, at) if override else 0.0)
@@ -153,15 +160,12 @@ def settle(port: Port, moved: float, at: float) -> Port:
     timed = zip(tally.timed, _rate(port, after, before), strict=True)
     borne = zip(tally.borne, _rate_bits(port, after), strict=True)
     return msgspec.structs.replace(
-        port,
-        tally=msgspec.structs.replace(
-            tally,
-            since=at,
-            moved=moved,
-            bits=tally.bits + bits,
-            timed=tuple(total + rate * duration for total, rate in timed),
-            borne=tuple(total + rate * bits for total, rate in borne),
-        ),
+        tally,
+        since=at,
+        moved=moved,
+        bits=tally.bits + bits,
+        timed=tuple([total + rate * duration for total, rate in timed]),
+        borne=tuple([total + rate * bits for total, rate in borne]),
     )
 
 
@@ -170,7 +174,7 @@ def _rate(port: Port, after: float, before: tuple[float, ...]) -> tuple[float, .
     wrong = after * port.speed * 1e9
     blocks = wrong / BAD_BLOCK_BITS
     discards, cnp, received, sent = port.crowd
-    lanes = (LANE_SYMBOLS * min(1.0, 10.0 * rate) for rate in before)
+    lanes = [LANE_SYMBOLS * min(1.0, 10.0 * rate) for rate in before]
     return (wrong, blocks * _RECOVERIES, discards, blocks, cnp, received, sent, *lanes)
 
 

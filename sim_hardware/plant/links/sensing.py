@@ -10,7 +10,7 @@ from sim_hardware.plant.chance import start_chance
 from sim_hardware.plant.links import optics
 from sim_hardware.plant.links.counting import count_arrivals
 from sim_hardware.plant.links.judging import is_dark, send
-from sim_hardware.plant.links.ports import BORNE, LANE_NAMES, TIMED, Tally, find_after, find_before, settle
+from sim_hardware.plant.links.ports import BORNE, LANE_NAMES, TIMED, Tally, count, find_after, find_before
 from sim_hardware.plant.links.state import MILD, State, average_moved
 from sim_hardware.plant.links.widths import saturate
 from sim_hardware.plant.words import Value
@@ -28,7 +28,7 @@ class Measure(NamedTuple):
 
 def _tally(state: State, number: int) -> Tally:
     """As it stands now."""
-    return settle(state.ports[number], average_moved(state.site, state.moved, number, state.peers[number]), state.at).tally
+    return count(state.ports[number], average_moved(state.site, state.moved, number, state.peers[number]), state.at)
 
 
 def _count(state: State, number: int, name: str, tally: Tally) -> float:

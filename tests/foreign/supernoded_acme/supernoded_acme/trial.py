@@ -52,7 +52,7 @@ class FailingFault:
 
     def fidelity(self, drive: str) -> Fidelity:
         """See `Fault.fidelity`."""
-        return Fidelity.ABSENT if drive == "live" else Fidelity.SCRIPTED
+        return Fidelity.ABSENT if drive == "live" else Fidelity.TELEMETRY
 
     async def inject(self, target: str, with_: Nothing) -> Undo:
         """See `Fault.inject`."""

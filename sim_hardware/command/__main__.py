@@ -1,0 +1,5 @@
+"""`python -m sim_hardware.command`."""
+
+from sim_hardware.command.main import main
+
+main()

@@ -1,0 +1,89 @@
+"""The drive `sim`: plant, devices, network, broker and whole daemons in virtual time, from one seed."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+import time
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from typing import Any, TypeVar
+
+from sim_hardware.drives.known import load_known_rack
+from sim_hardware.drives.observer import Observer
+from sim_hardware.drives.playing import CLUSTER, Repertoire, list_off
+from sim_hardware.drives.settings import TOPOLOGY, write_settings, write_site
+from sim_hardware.drives.site import SimSite
+from sim_hardware.drives.stage import RigStage, let_act
+from sim_hardware.drives.venues import SimNetwork
+from sim_hardware.drives.wires import SYSFS
+from sim_hardware.loop import SimLoop
+from sim_hardware.loop.play import virtual_time
+from sim_hardware.rig import Rig
+from sim_hardware.stand_ins import STAND_INS
+from sim_hardware.world import World
+from supernoded.chaos.drive import Played, Setup, Stage
+from supernoded.errors import ChaosError
+
+T = TypeVar("T")
+
+BROKER = ("broker", 1883)
+
+
+class Sim(Repertoire):
+    """See `supernoded.chaos.drive.Drive`."""
+
+    name = "sim"
+
+    def play(self, setup: Setup, direct: Callable[[Stage], Coroutine[Any, Any, T]]) -> Played[T]:
+        """See `Drive.play`."""
+        loop = SimLoop(setup.seed)
+        with tempfile.TemporaryDirectory(prefix="supernoded-sim-") as folder, virtual_time(loop):
+            main = loop.create_task(_play(loop, setup, Path(folder), direct))
+            _bound(loop, setup.max_wall, main)
+            try:
+                result = loop.run_until_complete(main)
+            except asyncio.CancelledError as error:
+                raise ChaosError(f"the play took more than {setup.max_wall:g} s of real time; raise the drive's `max_wall`") from error
+            failures = [f"{failure.process}: {failure.message}: {failure.error!r}" for failure in loop.failures]
+            return Played(result, loop.digest(), failures)
+
+
+async def _play(loop: SimLoop, setup: Setup, folder: Path, direct: Callable[[Stage], Coroutine[Any, Any, T]]) -> T:
+    rack = load_known_rack(setup.rack)
+    rig = Rig(World(rack, setup.seed, loop.time), folder, setup.seed)
+    site = SimSite(loop, rig=rig)
+    site.broker.start()
+    rig.world.watches.append(lambda happening: loop.trace("plant", happening.kind, happening.subject, happening.text))
+    async with rig.serve(SimNetwork(site.net)):
+        stage = RigStage(rig, physics=setup.physics)
+        stage.observer = Observer(site.broker, CLUSTER, loop.time, stage.wake)
+        loop.spawn("observer", stage.observer.run)
+        if setup.plugins != ():
+            _start_daemons(site, rig, setup, folder)
+        if setup.stand_in:
+            loop.spawn("stand-in", lambda: let_act(STAND_INS[setup.stand_in](), rig))
+        await stage.observer.listening.wait()
+        return await direct(stage)
+
+
+def _start_daemons(site: SimSite, rig: Rig, setup: Setup, folder: Path) -> None:
+    (folder / TOPOLOGY).write_text(write_site(rig.world.rack, rig.endpoints))
+    off = list_off(setup)
+    for node in rig.world.rack.nodes:
+        config = folder / f"{node.name}.toml"
+        config.write_text(write_settings(rig.world.rack, node.name, folder, BROKER, SYSFS, setup.settings, off))
+        site.start(node.name, config)
+
+
+def _bound(loop: SimLoop, max_wall: float, main: asyncio.Task[Any]) -> None:
+    """Cancel the play when it takes too long on the wall (`perf_counter` stays real); looked at every virtual second."""
+    end = time.perf_counter() + max_wall
+
+    def look() -> None:
+        if time.perf_counter() > end:
+            main.cancel()
+        else:
+            loop.after(1.0, look)
+
+    loop.after(1.0, look)

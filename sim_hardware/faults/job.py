@@ -1,0 +1,93 @@
+"""Faults of the training job."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from sim_hardware.devices.tools.hccl_log import write_log
+from sim_hardware.faults.kind import UNSEEN, Kind, Nothing, give, lift
+from sim_hardware.faults.place import Place
+from sim_hardware.faults.probing import COUNTED_S, cannot_be_seen
+from sim_hardware.faults.reading import ReadingError
+from sim_hardware.faults.views import hca_counter, tool_number
+from sim_hardware.plant.job import orders
+from sim_hardware.plant.job.ranks import MOVING, MOVING_TRAFFIC
+
+_ALIKE = 0.25  # of load and traffic of a save
+_LINE_RATE = 200e9  # bit/s of a port (L12)
+_WORD = 32  # bits, in which ports count
+_SAVES = 3.0  # a save that takes so many times its time hangs (ours)
+
+
+def _rank(place: Place) -> tuple[str, int]:
+    return place.owner.removeprefix("job/"), place.number
+
+
+async def _see_silent(place: Place, _: Nothing) -> bool:
+    """The last that the library's log says of the rank."""
+    await asyncio.sleep(0.0)
+    said = [line for line in write_log(place.rig.world.happened) if "heartbeat" in line and place.target in line.split()]
+    return bool(said) and "no heartbeat" in said[-1]
+
+
+async def _measure_traffic(card: Place) -> float:
+    """The share of its line rate that a card's port has received within a second."""
+    read, loop = hca_counter("counters/port_rcv_data", lambda place: f"{place.target}/port0"), asyncio.get_running_loop()
+    first, begun = await read(card), loop.time()
+    await asyncio.sleep(COUNTED_S)
+    return (await read(card) - first) * _WORD / (loop.time() - begun) / _LINE_RATE
+
+
+async def _see_endless_save(place: Place, _: Nothing) -> bool:
+    """A card of the job has been as busy as in a save, and has sent as little, for longer than three of them."""
+    plan = place.rig.world.rack.sim.job
+    cards = place.rig.world.rack.list_cards()
+    if plan is None or not cards:
+        raise ReadingError(f"{place.target}: has no card to look at")
+    first = Place(place.rig, place.kind, cards[0])
+    busy = await tool_number("Aicore Usage Rate(%)", "-t", "usages")(first) / 100.0
+    sent = await _measure_traffic(first)
+    now = place.rig.world.now()
+    if not (abs(busy - MOVING) < _ALIKE * MOVING and abs(sent - MOVING_TRAFFIC) < _ALIKE * MOVING_TRAFFIC):
+        place.forget("since")
+        return False
+    return now - place.remember("since", now) > _SAVES * plan.save_s
+
+
+KINDS: tuple[Kind[Any], ...] = (
+    Kind(
+        kind="job.rank_silent",
+        text="The process of a rank hangs, and its peers wait for it in the next collective.",
+        parameters=Nothing,
+        targets=("rank",),
+        inject=give(lambda place, _: orders.SilenceRank(*_rank(place), silent=True)),
+        lift=lift(lambda place: orders.SilenceRank(*_rank(place), silent=False)),
+        probe=_see_silent,
+        danger="os",
+    ),
+    Kind(
+        kind="job.save_hangs",
+        text="A save does not end; it shows at the first save after it.",
+        parameters=Nothing,
+        targets=("job",),
+        inject=give(lambda place, _: orders.HangSave(place.short, hung=True)),
+        lift=lift(lambda place: orders.HangSave(place.short, hung=False)),
+        probe=_see_endless_save,
+        takes_out=False,
+        danger="os",
+        shows_within=40.0,
+    ),
+    Kind(
+        kind="job.save_fails",
+        text="The storage of a save is full: it ends without a checkpoint.",
+        parameters=Nothing,
+        targets=("job",),
+        inject=give(lambda place, _: orders.FailSave(place.short, failed=True)),
+        lift=lift(lambda place: orders.FailSave(place.short, failed=False)),
+        probe=cannot_be_seen("no device tells of checkpoints"),
+        takes_out=False,
+        danger="os",
+        layers=UNSEEN,
+    ),
+)

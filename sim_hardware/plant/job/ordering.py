@@ -1,0 +1,138 @@
+"""What can be done to the training job, done."""
+
+from __future__ import annotations
+
+import math
+from functools import singledispatch
+
+import msgspec
+
+from sim_hardware.plant.job.orders import (
+    AbortCollective,
+    FailSave,
+    HangSave,
+    RemapRanks,
+    RequestCheckpoint,
+    ResumeJob,
+    SilenceRank,
+    StopJob,
+    WithdrawCheckpoint,
+)
+from sim_hardware.plant.job.pacing import adopt_pace, begin, end, schedule, tell
+from sim_hardware.plant.job.shape import GOING, State
+from sim_hardware.plant.words import Order, OrderError
+
+
+def apply(state: State, order: Order) -> State:
+    """The state after an order, at the same time. Raises OrderError."""
+    job = getattr(order, "job", None)
+    if not state.placed or job not in {state.plan.name, state.subject}:
+        raise OrderError(
+            f"job {job!r}: no such job; there is {state.plan.name!r}" if state.placed else f"job {job!r}: this rack has no job"
+        )
+    return _apply(order, msgspec.structs.replace(state, happened=()))
+
+
+@singledispatch
+def _apply(order: Order, state: State) -> State:
+    raise OrderError(f"{type(order).__name__} is no order for {state.subject}")
+
+
+def _require_going(job: str, state: State, what: str) -> None:
+    if state.phase not in GOING:
+        raise OrderError(f"job {job} is {state.phase} and cannot {what}; resume it first")
+
+
+def _require_ended(job: str, state: State, what: str) -> None:
+    if state.phase in GOING:
+        raise OrderError(f"job {job} is {state.phase} and cannot {what}; abort its collective or stop it first")
+
+
+def _find_rank(state: State, rank: int) -> int:
+    if not 0 <= rank < len(state.placed):
+        raise OrderError(f"{state.subject}/rank{rank}: no such rank; there are 0 to {len(state.placed) - 1}")
+    return rank
+
+
+@_apply.register
+def _request(order: RequestCheckpoint, state: State) -> State:
+    _require_going(order.job, state, "save")
+    if state.requested or state.work == "save":  # the save that runs holds the newest step
+        return state
+    return tell(msgspec.structs.replace(state, requested=True), "checkpoint.requested", f"is to save after step {state.step + 1}")
+
+
+@_apply.register
+def _withdraw(order: WithdrawCheckpoint, state: State) -> State:
+    if state.work == "save":
+        raise OrderError(f"job {order.job}: the save of step {state.step} has begun and cannot be withdrawn; wait for its end")
+    if not state.requested:
+        return state
+    return tell(msgspec.structs.replace(state, requested=False), "checkpoint.withdrawn", "need not save any more")
+
+
+@_apply.register
+def _abort(order: AbortCollective, state: State) -> State:
+    _require_going(order.job, state, "abort its collective")
+    return end(state, "aborted", f"had its collective aborted in step {state.step + 1}")
+
+
+@_apply.register
+def _stop(order: StopJob, state: State) -> State:
+    _require_going(order.job, state, "stop")
+    return end(state, "stopped", f"was stopped in step {state.step + 1}")
+
+
+@_apply.register
+def _remap(order: RemapRanks, state: State) -> State:
+    """Ranks that are not named stay where they are."""
+    _require_ended(order.job, state, "move its ranks")
+    placed = list(state.placed)
+    for rank, card in order.cards.items():
+        number = state.plan.numbers.get(card, -1)
+        _require_usable(state, _find_rank(state, rank), number, card)
+        placed[rank] = number
+    if len(set(placed)) < len(placed):
+        twice = next(card for card in placed if placed.count(card) > 1)
+        raise OrderError(f"job {order.job}: two ranks on {state.plan.cards[twice]}; every rank needs a card of its own")
+    moves = ", ".join(f"rank {rank} to {card}" for rank, card in list(order.cards.items())[:4])
+    state = tell(msgspec.structs.replace(state, placed=tuple(placed)), "job.remapped", f"moved {len(order.cards)} ranks: {moves}")
+    return adopt_pace(state, state.inputs)
+
+
+def _require_usable(state: State, rank: int, number: int, card: str) -> None:
+    if number < 0 or not state.inputs.alive[number] or state.inputs.speed[number] <= 0.0:
+        why = "is no card of this rack" if number < 0 else "is dead, hung, isolated or not there"
+        raise OrderError(f"{state.subject}/rank{rank}: {card} {why}; give it a card that is present and well")
+
+
+@_apply.register
+def _resume(order: ResumeJob, state: State) -> State:
+    """All processes start anew, silent ones too."""
+    _require_ended(order.job, state, "resume")
+    for rank, number in enumerate(state.placed):
+        _require_usable(state, rank, number, state.plan.cards[number])
+    state = msgspec.structs.replace(
+        state, phase="restoring", step=state.committed_step, silent=frozenset(), stalled={}, due_at=state.at + state.plan.every_s
+    )
+    state = adopt_pace(tell(state, "job.restoring", f"reads checkpoint {state.step}", float(state.step)), state.inputs)
+    return begin(state, "restore")
+
+
+@_apply.register
+def _silence(order: SilenceRank, state: State) -> State:
+    _find_rank(state, order.rank)
+    silent = state.silent | {order.rank} if order.silent else state.silent - {order.rank}
+    return adopt_pace(msgspec.structs.replace(state, silent=silent), state.inputs)
+
+
+@_apply.register
+def _hang_save(order: HangSave, state: State) -> State:
+    held = state.save_hangs and not order.hung and state.phase == "saving" and state.ends_at == math.inf
+    state = msgspec.structs.replace(state, save_hangs=order.hung)
+    return schedule(msgspec.structs.replace(state, ends_at=state.at)) if held else state
+
+
+@_apply.register
+def _fail_save(order: FailSave, state: State) -> State:
+    return msgspec.structs.replace(state, save_fails=order.failed)

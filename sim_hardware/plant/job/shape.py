@@ -1,0 +1,99 @@
+"""What is known of the training job.
+
+At any moment a job that goes on has one piece of *work*: a step, a save, or a restore. It ends at `ends_at`, when all ranks meet.
+A rank that is *stalled* (silent, or on a card that computes nothing) does not come: its peers then wait, and the job hangs.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Literal
+
+import msgspec
+
+from sim_hardware.plant.words import Happening
+
+TIMEOUT_S = 1836.0  # of a collective, after which the library ends the job (Q20)
+
+Phase = Literal["running", "saving", "restoring", "hung", "aborted", "lost", "stopped", "done"]
+Work = Literal["step", "save", "restore"]
+
+GOING: frozenset[Phase] = frozenset({"running", "saving", "restoring", "hung"})  # its processes live
+PHASES: dict[Work, Phase] = {"step": "running", "save": "saving", "restore": "restoring"}
+
+
+class Inputs(msgspec.Struct, frozen=True):
+    """What holds from the state's time until the time of the update. Cards are numbered in rack order."""
+
+    speed: tuple[float, ...]  # by card, share of full; 0 computes nothing
+    alive: tuple[bool, ...]  # by card: a process can live on it
+    ring_factor: float = 1.0  # how much longer the collective takes than as SAR-Ring
+
+
+class Plan(msgspec.Struct, frozen=True):
+    """What never changes."""
+
+    name: str
+    cards: tuple[str, ...]  # of the rack
+    numbers: dict[str, int]
+    step_s: float  # at full speed
+    save_s: float  # at full speed
+    every_s: float  # between checkpoints
+    tensor: int
+    pipeline: int
+    replicas: int  # data-parallel
+    noise: tuple[float, ...]  # by rank, -1..1: no two ranks are loaded alike
+
+    @property
+    def subject(self) -> str:
+        """`job/train`."""
+        return f"job/{self.name}"
+
+
+class Pace(msgspec.Struct, frozen=True):
+    """What follows from the speeds of its cards; kept until they change."""
+
+    compute_s: tuple[float, ...]  # by rank, of one step; inf for one that computes nothing
+    slowest_s: float  # of those that compute
+    exchange_s: float  # the collective itself
+    loads: tuple[float, ...]  # by card, 0..1
+    traffic: tuple[float, ...]  # by card, share of line rate
+
+    @property
+    def step_s(self) -> float:
+        """Of the step that all ranks share."""
+        return self.slowest_s + self.exchange_s
+
+
+class State(msgspec.Struct, frozen=True):
+    """The job at `at` seconds."""
+
+    plan: Plan
+    at: float
+    next_time: float
+    happened: tuple[Happening, ...]
+    inputs: Inputs
+    pace: Pace
+    placed: tuple[int, ...]  # by rank: the number of its card
+    phase: Phase = "running"
+    work: Work = "step"
+    ends_at: float = math.inf  # of the work; inf while it waits for somebody
+    takes_s: float = math.inf  # the whole work, at the present pace
+    step: int = 0  # whole steps
+    committed_step: int = 0  # of the newest whole checkpoint
+    committed_at: float = 0.0
+    due_at: float = math.inf  # of the next periodic checkpoint
+    requested: bool = False
+    silent: frozenset[int] = frozenset()  # ranks, by fault
+    stalled: dict[int, float] = {}  # ranks that do not come, and when they were last heard
+    left: float = 0.0  # share of the work that was left when the first of them stalled
+    hung_at: float = math.inf
+    save_hangs: bool = False
+    save_fails: bool = False
+    lost_steps: int = 0  # at the last loss, abort or stop
+    ended_at: float = 0.0  # when its processes ended
+
+    @property
+    def subject(self) -> str:
+        """`job/train`."""
+        return self.plan.subject

@@ -1,0 +1,83 @@
+"""A rack in play: the plant in time, and every device that speaks for it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+from typing import Any, Protocol
+
+from sim_hardware.bus import Line
+from sim_hardware.devices import modbus, redfish
+from sim_hardware.devices.nut import NutServer
+from sim_hardware.devices.panel import Device, Impairment
+from sim_hardware.devices.snmp import make_pdu_agent, make_ups_agent
+from sim_hardware.devices.sysfs import SysfsTree
+from sim_hardware.devices.tools import ToolState
+from sim_hardware.world import World
+
+
+class UnknownDeviceError(Exception):
+    """The rig has no such device."""
+
+
+class Venue(Protocol):
+    """Where devices listen: loopback ports of this machine, or hosts of a simulated network."""
+
+    async def open(self, stack: AsyncExitStack, device: Device) -> str:
+        """Let a device listen until the stack is left, and give its URL."""
+        ...
+
+
+class Rig:
+    """`devices` by the names of their endpoints (`ups/A`, `pdu/A1/snmp`, `n0/bmc`), `lines` by the paths at which they are to be opened.
+
+    `trees` are the nodes' `/sys/class`, `tools` what their programs remember and suffer from. `endpoints` has the URL of every device
+    while the rig is served.
+    """
+
+    def __init__(self, world: World, folder: Path, seed: int = 0) -> None:
+        self.world, self.folder = world, folder
+        serial = modbus.build_site(world, folder.as_posix(), seed)
+        self.lines: dict[str, Line] = serial.lines
+        self.devices: dict[str, Device] = {device.name: device for device in (*serial.devices, *_list_devices(world, seed))}
+        self.trees = {node.name: SysfsTree(world, node.name) for node in world.rack.nodes}
+        self.tools = {node.name: ToolState() for node in world.rack.nodes}
+        self.endpoints: dict[str, str] = {}
+        self.baselines: dict[tuple[str, str, str], Any] = {}  # what probes of faults saw first, and what a fault found before it
+
+    def find_device(self, name: str) -> Device:
+        """A device by its name. Raises UnknownDeviceError."""
+        if name not in self.devices:
+            raise UnknownDeviceError(f"{name}: no device of this name; there are {', '.join(sorted(self.devices))}")
+        return self.devices[name]
+
+    def impairment(self, name: str) -> Impairment:
+        """How the answering of a device, or of a node's `/sys/class` (`n0/sysfs`), is impaired. Raises UnknownDeviceError."""
+        tree = self.trees.get(name.removesuffix("/sysfs"))
+        return tree.impairment if tree is not None and name == tree.name else self.find_device(name).impairment
+
+    @asynccontextmanager
+    async def serve(self, venue: Venue) -> AsyncIterator[None]:
+        """Let the plant go on, and all devices listen."""
+        self.world.run()
+        async with AsyncExitStack() as stack:
+            stack.callback(self.world.close)
+            for name, device in self.devices.items():
+                self.endpoints[name] = await venue.open(stack, device)
+            yield
+        self.endpoints.clear()
+
+
+def _list_devices(world: World, seed: int) -> Iterator[Device]:
+    rack = world.rack
+    for ups in rack.ups:
+        yield NutServer(world, ups.name, seed=seed)
+        yield make_ups_agent(world, ups.name, seed=seed)
+    for number, pdu in enumerate(rack.pdus):
+        yield make_pdu_agent(world, pdu.name, seed=seed)
+        yield redfish.make_pdu(world, pdu.name, "cray" if number % 2 else "dmtf")  # both styles of action paths in every rack
+    for loop in rack.loops:
+        yield redfish.make_cdu(world, loop.subject)
+    for node in rack.nodes:
+        yield redfish.make_bmc(world, node.name)

@@ -1,0 +1,38 @@
+"""Policies in a few lines each, that stand in for the daemon's on the panel of a rack.
+
+`careful` shows that a scenario can be won. The others are wrong, each in a way that is seen in the field, and each must lose a named
+scenario (safety rule 33): a scenario that they win is worth nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Protocol
+
+from sim_hardware.devices.panel import Panel
+from sim_hardware.stand_ins.careful import Careful
+from sim_hardware.stand_ins.wrong import AlwaysShed, AlwaysStop, BelieveEveryFlag, DoNothing, FullCooling, RestoreAllAtOnce
+
+PERIOD = 0.1  # s between two looks
+
+
+class StandIn(Protocol):
+    """One policy, with what it remembers."""
+
+    def act(self, panel: Panel) -> None:
+        """Look at the rack, and do what has to be done now."""
+        ...
+
+
+STAND_INS: Mapping[str, Callable[[], StandIn]] = MappingProxyType(
+    {
+        "careful": Careful,
+        "do-nothing": DoNothing,
+        "always-shed": AlwaysShed,
+        "always-stop": AlwaysStop,
+        "full-cooling": FullCooling,
+        "restore-all-at-once": RestoreAllAtOnce,
+        "believe-every-flag": BelieveEveryFlag,
+    }
+)

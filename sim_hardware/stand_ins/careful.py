@@ -1,0 +1,181 @@
+"""What a careful operator would do if he were quick enough. Not the daemon's policies: as little as wins the shipped scenarios."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+
+from sim_hardware.devices.panel import Panel
+from sim_hardware.plant.cards.orders import CapCard
+from sim_hardware.plant.job.orders import AbortCollective, RemapRanks, RequestCheckpoint, ResumeJob, StopJob
+from sim_hardware.plant.power.orders import ArmShed, SwitchOutlet
+from sim_hardware.stand_ins.looking import attempt, has_mains, has_output, is_running, list_outlets, list_sheddable, name_job, number
+
+LEASE_S, RENEW_S, RESTORE_S = 120.0, 60.0, 10.0  # safety rule 7
+RETRY_S = 1.0
+STABLE_S = 30.0  # before a return is believed (safety rules 8 and 11)
+STAGE_S = 5.0  # between two nodes that come back
+CAPPED_W = 350.0
+HOT_C, TOO_HOT_C = 80.0, 90.0  # of a die's median: cap, stop
+LEAST_FLOW = 0.6  # of what a node had
+SILENT_S = 3.0  # three beats (H2)
+
+
+class Careful:
+    """See the module."""
+
+    def __init__(self) -> None:
+        self._duties = (KeepArmed(), SaveInTime(), KeepCool(), ReplaceSilent())
+
+    def act(self, panel: Panel) -> None:
+        """See `StandIn.act`."""
+        for duty in self._duties:
+            duty.act(panel)
+
+
+class KeepArmed:
+    """Arms the shed of fans while there is mains and coolant flows, and renews it (safety rules 5 to 7)."""
+
+    def __init__(self) -> None:
+        self._again = 0.0
+
+    def act(self, panel: Panel) -> None:
+        """See `StandIn.act`."""
+        if panel.now() < self._again or not all(has_mains(panel, ups.name) for ups in panel.rack.ups):
+            return
+        if any((number(panel, loop.subject, "coolant.flow") or 0.0) <= 0.0 for loop in panel.rack.loops):
+            return
+        self._again = panel.now() + RENEW_S
+        for pdu in panel.rack.pdus:
+            group = list_sheddable(panel, pdu.name)
+            if group and not attempt(panel, ArmShed(pdu.name, group, RESTORE_S, LEASE_S)):
+                self._again = panel.now() + RETRY_S
+
+
+class SaveInTime:
+    """Saves when redundancy is gone, caps on battery, stops before the reserve is used, and comes back in stages."""
+
+    def __init__(self, stage_s: float = STAGE_S, stable_s: float = STABLE_S, enough: Callable[[Iterable[bool]], bool] = all) -> None:
+        self._stage_s, self._stable_s, self._enough = stage_s, stable_s, enough
+        self._asked = self._capped = self._last = self._stopped = False
+        self._since = 0.0  # since when the mains are there again
+        self._off: list[str] = []  # nodes that we switched off
+        self._next_node = 0.0
+
+    def act(self, panel: Panel) -> None:
+        """See `StandIn.act`."""
+        upses = [ups.name for ups in panel.rack.ups]
+        mains = [has_mains(panel, ups) for ups in upses]
+        if self._enough(bool(here and has_output(panel, ups)) for ups, here in zip(upses, mains, strict=True)):
+            self._return(panel)
+            return
+        self._since = panel.now()
+        self._save(panel)
+        if not any(mains):
+            self._save_energy(panel, upses)
+
+    def _save(self, panel: Panel) -> None:
+        if not self._asked and is_running(panel):
+            attempt(panel, RequestCheckpoint(name_job(panel)))
+            self._asked = True
+
+    def _save_energy(self, panel: Panel, upses: list[str]) -> None:
+        if not self._capped:
+            self._capped = True
+            for card in panel.rack.list_cards():
+                attempt(panel, CapCard(card, CAPPED_W))
+        job = panel.rack.sim.job
+        need = 2.0 * (job.save_s + job.step_s) + 60.0 if job is not None else 60.0
+        left = min((_measure_reserve(panel, ups) for ups in upses if has_output(panel, ups)), default=math.inf)
+        if not self._stopped and left < need and is_running(panel):
+            self._stop(panel)
+
+    def _stop(self, panel: Panel) -> None:
+        """Save once more; then stop the job, and open the outlets of the nodes."""
+        if not self._last:
+            self._last = True
+            attempt(panel, RequestCheckpoint(name_job(panel)))
+            return
+        if number(panel, f"job/{name_job(panel)}", "job.requested"):
+            return
+        self._stopped = True
+        attempt(panel, StopJob(name_job(panel)))
+        for node in panel.rack.nodes:
+            self._off.append(node.name)
+            for pdu, outlet in list_outlets(panel, node.name):
+                attempt(panel, SwitchOutlet(pdu, outlet, on=False))
+
+    def _return(self, panel: Panel) -> None:
+        if panel.now() < self._since + self._stable_s:
+            return
+        if self._capped:
+            self._capped = False
+            for card in panel.rack.list_cards():
+                attempt(panel, CapCard(card, None))
+        while self._off and panel.now() >= self._next_node:
+            self._next_node = panel.now() + self._stage_s
+            for pdu, outlet in list_outlets(panel, self._off.pop(0)):
+                attempt(panel, SwitchOutlet(pdu, outlet, on=True))
+        self._asked = False
+        if self._stopped and not self._off and all(panel.sense(node.name, "node.power") == "on" for node in panel.rack.nodes):
+            self._stopped = self._last = False
+            attempt(panel, ResumeJob(name_job(panel)))
+
+
+def _measure_reserve(panel: Panel, ups: str) -> float:
+    """Seconds by the energy that is left, never by the claim (safety rule 10)."""
+    energy = number(panel, f"ups/{ups}", "ups.battery_energy") or 0.0
+    return energy * panel.rack.sim.power.ups.efficiency / max(number(panel, f"ups/{ups}", "ups.output_power") or 0.0, 1.0)
+
+
+class KeepCool:
+    """Caps cards whose coolant fails, and stops the job before they throttle."""
+
+    def __init__(self) -> None:
+        self._flow: dict[str, float] = {}  # what each node had
+        self._capped: set[str] = set()
+        self._saving = self._stopped = False
+
+    def act(self, panel: Panel) -> None:
+        """See `StandIn.act`."""
+        for node in panel.rack.nodes:
+            flow = number(panel, node.name, "coolant.flow")
+            usual = self._flow.setdefault(node.name, flow or 0.0)
+            hottest = max((number(panel, card, "card.temperature.median") or 0.0 for card in node.list_cards()), default=0.0)
+            if node.name not in self._capped and (hottest > HOT_C or flow is None or flow < LEAST_FLOW * usual):
+                self._capped.add(node.name)
+                for card in node.list_cards():
+                    attempt(panel, CapCard(card, CAPPED_W))
+            if self._capped and not self._saving and is_running(panel):
+                self._saving = True
+                attempt(panel, RequestCheckpoint(name_job(panel)))
+            if self._saving and not self._stopped and hottest > TOO_HOT_C and is_running(panel):
+                self._stopped = True
+                attempt(panel, StopJob(name_job(panel)))
+
+
+class ReplaceSilent:
+    """Puts a spare card in the place of one whose rank is silent while its peers wait (safety rule 27)."""
+
+    def __init__(self) -> None:
+        self._since: dict[int, float] = {}
+
+    def act(self, panel: Panel) -> None:
+        """See `StandIn.act`."""
+        job = name_job(panel)
+        if not job or panel.sense(f"job/{job}", "job.state") != "hung":
+            self._since.clear()
+            return
+        size = int(number(panel, f"job/{job}", "job.world_size") or 0)
+        silent = [rank for rank in range(size) if panel.sense(f"job/{job}/rank{rank}", "rank.state") in {"silent", "dead"}]
+        for rank in silent:
+            self._since.setdefault(rank, panel.now())
+        ripe = [rank for rank in silent if panel.now() - self._since[rank] >= SILENT_S]
+        spares = [spare.card for spare in panel.rack.spares]
+        if not ripe or len(ripe) > len(spares):
+            return
+        cards = {rank: str(panel.sense(f"job/{job}/rank{rank}", "rank.card")) for rank in range(size)}
+        cards |= dict(zip(ripe, [card for card in spares if card not in cards.values()], strict=False))
+        attempt(panel, AbortCollective(job))
+        attempt(panel, RemapRanks(job, cards))
+        attempt(panel, ResumeJob(job))

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from sim_hardware.faults.catalogue import CATALOGUE
-from sim_hardware.faults.kind import Kind
+from sim_hardware.faults.kind import UNSEEN, Kind
 from sim_hardware.faults.targets import FAMILIES, list_targets
 from sim_hardware.rack import load_rack
 from sim_hardware.rig import Rig
@@ -28,13 +28,13 @@ What can be done to a simulated rack: by a scenario's timeline ([scenarios](scen
 ([the simulator](simulator.md)). `supernode-sim faults KIND` and `supernodectl chaos faults KIND` show the same as this page.
 This page is written by `python -m sim_hardware.drives.describing docs/faults.md` from the catalogue.
 
-* **On**: the families it can befall; the first table has them.
-* **Layer**: where the drives `sim` and `bench` make it, one word where both are alike. `model`: the plant's physics. `protocol`: the bytes of
-  a device. `os`: files and processes. `telemetry`: what a sensor says, not what is. What shows in one layer proves nothing of another.
-* **Danger**: its class, from the least to the greatest `model`, `telemetry`, `os`, `device`, `physical`.
-* **Shows, gone**: with the default parameters, and on a rack that is well otherwise, its probe sees it in the bytes of devices within so many
-  seconds; and after it was lifted sees within so many that it is gone. *Out* after them: its target is out of service meanwhile, which counts as
-  redundancy spent. *Stays*: lifting does not make it vanish.
+* **on**: the families that the fault can befall. The first table has them.
+* **layer**: where the drives `sim` and `bench` make it; one word where both are alike. `model` is the plant's physics, `protocol` the bytes
+  of a device, `os` files and processes, `telemetry` what a sensor says, not what is. What shows in one layer proves nothing of another.
+* **danger**: its class. From the least to the greatest: `model`, `telemetry`, `os`, `device`, `physical`.
+* **shows, gone**: with the default parameters, how long it takes until its probe sees it in the bytes of devices, and, once it is lifted,
+  until they show it no longer. *Out*: the target is out of service meanwhile, and counts as redundancy spent. *Stays*: lifting does not make
+  it vanish. *No device shows it*: a scenario has to say itself where to look (`manifest: {see: ...}`), and that it is gone is never verified.
 
 All parameters have defaults. No fault can be made on live hardware yet.
 """
@@ -79,6 +79,8 @@ def _say_layer(kind: Kind[Any]) -> str:
 
 
 def _say_times(kind: Kind[Any]) -> str:
+    if kind.layers == UNSEEN:
+        return "no device shows it"
     marks = [*(["out"] if kind.takes_out else []), *([] if kind.undoable else ["stays"])]
     return ", ".join([say_seconds(kind.shows_within), say_seconds(kind.ends_within), *marks])
 

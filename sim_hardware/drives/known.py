@@ -8,11 +8,18 @@ from pathlib import Path
 from types import MappingProxyType
 
 from sim_hardware.plant import site as plant
+from sim_hardware.plant.kinds import KINDS
 from sim_hardware.rack import Rack, RackError, load_rack
 from sim_hardware.stand_ins import STAND_INS
 from supernoded.chaos.catalogue import RackView, Redundancy
 from supernoded.chaos.condition import Condition
+from supernoded.clock import SystemClock
 from supernoded.errors import ChaosError
+from supernoded.limits import Limits
+from supernoded.registry import collect, discover
+from supernoded.topology import Topology
+from supernoded.wire import Node, Pen
+from supernoded.wire.system import Devices, SystemHost, SystemWires
 
 SCENARIOS = Path(__file__).parents[1] / "scenarios"
 PORTS = ("port0", "port1")  # of every card (L11)
@@ -46,6 +53,18 @@ def list_stand_ins() -> Mapping[str, str]:
 
 
 @cache
+def list_tellings() -> frozenset[str]:
+    """The kinds that the rules of the installed plugins judge, asked of them as a daemon without settings asks."""
+    pen, clock, topology = Pen(lambda scope: f"{scope} only looks on"), SystemClock(), Topology.empty("n0")
+
+    def node_for(plugin: str) -> Node:
+        wires = SystemWires(pen, plugin, Devices())
+        return Node("n0", topology, Limits(), wires, clock, SystemHost(), Path("/nonexistent"))
+
+    return frozenset(rule.kind for rule in collect(discover(), {}, node_for).rules)
+
+
+@cache
 def view_rack(name: str) -> RackView:
     """See `supernoded.chaos.drive.Drive.view`."""
     rack = load_known_rack(name)
@@ -56,6 +75,8 @@ def view_rack(name: str) -> RackView:
         subjects=subjects,
         attributes=dict(_list_attributes(rack)),
         sensors=sensors,
+        happenings=KINDS,
+        tellings=list_tellings(),
         redundancy=dict(_list_redundancy(rack)),
     )
 

@@ -77,12 +77,12 @@ async def read_outlet(place: Place, outlet: str, key: str) -> object:
 
 
 async def _see_emergency(place: Place, _: Nothing) -> bool:
-    """All outlets of the feed are off."""
+    """Outlets of all PDUs of the feed are off: the first and the last of each."""
     states = [
         await read_outlet(place, f"pdu/{pdu.name}/outlet{outlet.number}", "PowerState")
         for pdu in place.rig.world.rack.pdus
         if pdu.feed == place.short
-        for outlet in pdu.outlets
+        for outlet in (*pdu.outlets[:1], *pdu.outlets[-1:])
     ]
     if not states:
         raise ReadingError(f"{place.target}: has no outlets")

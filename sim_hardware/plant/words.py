@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
+from sim_hardware.plant.kinds import KINDS
+
 Value = float | str | frozenset[str] | None  # None: there is no such value at present
 
 
@@ -24,13 +26,20 @@ class Order(msgspec.Struct, frozen=True):
 
 
 class Happening(msgspec.Struct, frozen=True):
-    """Something that happened to the plant, at `at` seconds: the truth by which scenarios are judged."""
+    """Something that happened to the plant, at `at` seconds: the truth by which scenarios are judged.
+
+    Raises PlantError for a kind that is not known.
+    """
 
     at: float
-    kind: str  # such as ups.on_battery, breaker.tripped, job.lost
+    kind: str  # of `kinds.KINDS`
     subject: str
     text: str = ""  # one sentence
     value: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise PlantError(f"{self.kind} is no kind of happening; add it to sim_hardware/plant/kinds.py")
 
 
 class Sensor(msgspec.Struct, frozen=True):

@@ -130,6 +130,8 @@ def _run_again(path: Path, report: Report, variant: Variant) -> int:
     differences = compare(report, second)
     for one in differences:
         click.echo(f"the second process differs: {one.what}: {one.first}, then {one.second}", err=True)
+    if not differences:
+        click.echo(f"a second process with other hashes came to the same report, trace {second.trace_hash}", err=True)
     return 1 if differences else 0
 
 

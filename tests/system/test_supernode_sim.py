@@ -30,9 +30,9 @@ COMMAND = (sys.executable, "-m", "sim_hardware.command")
 class Rack:
     """`supernode-sim serve` as a process; it is up when it is made."""
 
-    def __init__(self, folder: Path, checkout: Path, *options: str) -> None:
+    def __init__(self, folder: Path, checkout: Path, rack: str = "rack-1x8") -> None:
         self.folder, self.checkout = folder, checkout
-        command = (*COMMAND, "-o", "json", "serve", "rack-1x8", "--dir", str(folder), *options)
+        command = (*COMMAND, "-o", "json", "serve", rack, "--dir", str(folder))
         self.process = subprocess.Popen(command, cwd=checkout, stdout=PIPE, stdin=DEVNULL, text=True)
         assert self.process.stdout is not None
         first = self.process.stdout.readline()  # the endpoints, once all listen; nothing when it fails
@@ -186,10 +186,10 @@ def test_without_a_served_rack_it_says_how_to_serve_one(tmp_path: Path, checkout
 
 
 def test_a_killed_rack_leaves_nothing_in_the_way_and_a_stopped_one_nothing_at_all(tmp_path: Path, checkout: Path) -> None:
-    killed = Rack(tmp_path / "d", checkout)
+    killed = Rack(tmp_path / "d", checkout, "rack-1x1")
     assert killed.end(signal.SIGKILL) == -signal.SIGKILL
     assert (tmp_path / "d/endpoints.json").exists()
-    again = Rack(tmp_path / "d", checkout)
+    again = Rack(tmp_path / "d", checkout, "rack-1x1")
     assert again.run("truth", "ups/A", "ups.status").split()[-1] == "OL"
     watching = subprocess.Popen((*COMMAND, "--dir", str(tmp_path / "d"), "watch"), cwd=checkout, stdout=PIPE, text=True)
     again.run("inject", "power.input_sag", "utility/A", "--for", "0.2")

@@ -47,9 +47,9 @@ def change_node(state: State, number: int, node: Node) -> State:
         return state
     for card in range(state.site.first[number], state.site.first[number + 1]):
         old = state.cards[card]
-        if old.hung or old.off or old.leaked or old.back_at < math.inf:
-            state = change_card(state, card, hung=False, off=False, full=False, leaked=0.0, back_at=math.inf)
-        if old.hung or old.off:
+        if old.hung or old.off or old.shut or old.leaked or old.back_at < math.inf:
+            state = change_card(state, card, hung=False, off=False, shut=False, full=False, leaked=0.0, back_at=math.inf)
+        if old.hung or old.off or old.shut:
             state = tell(state, "card.recovered", card, "was cleared by its node's going off")
     return state
 

@@ -20,7 +20,7 @@ def advance_memory(state: State, number: int, time: float) -> Card:
     card, since = state.cards[number], state.at
     leaked = min(HBM_BYTES, card.leaked + card.leak * (time - since)) if card.leak > 0.0 else card.leaked
     expected, corrected = card.expected, card.corrected
-    if card.storm > 0.0 and not card.off:
+    if card.storm > 0.0 and not card.off and not card.shut:
         whole = math.floor(since) + 1.0
         while whole <= time:
             chance = start_chance(state.site.seed, f"cards/{number}/ecc/{whole:.0f}")

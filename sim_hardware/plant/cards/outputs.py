@@ -34,10 +34,11 @@ def compute_outputs(state: State) -> Outputs:
     span = site.full_watts - site.idle_watts
     watts, clocks, speeds, alive = [], [], [], []
     for number, (card, node) in enumerate(zip(state.cards, site.node_of, strict=True)):
-        lives = on[node] and not card.off and card.back_at == math.inf and not card.full and not card.isolated
+        lives = on[node] and not (card.off or card.shut or card.full or card.isolated) and card.back_at == math.inf
         computes = lives and not card.hung
         clock = compute_clock(site, card, throttled[number])
-        watts.append(site.idle_watts + load[number] * span * clock**CLOCK_POWER if computes else site.idle_watts if draws[node] else 0.0)
+        idle = site.idle_watts if draws[node] and not card.shut else 0.0
+        watts.append(idle + load[number] * span * clock**CLOCK_POWER if computes else idle)
         clocks.append(clock)
         speeds.append(clock * (1.0 - card.slow) if computes else 0.0)
         alive.append(lives)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 
-from sim_hardware.plant.cards.shape import CLOCK_MHZ, HBM_BYTES, LOST_CODE, MEMORY_CODE, VOLTS, State
+from sim_hardware.plant.cards.shape import CLOCK_MHZ, HBM_BYTES, LOST_CODE, MEMORY_CODE, SHUT_CODE, VOLTS, State
 from sim_hardware.plant.chance import draw, start_chance
 from sim_hardware.plant.words import Sensor, UnknownSensorError, Value
 
@@ -58,7 +58,7 @@ def _list_codes(state: State, number: int) -> Value:
     if not _is_on(state, number):
         return None
     own = {MEMORY_CODE} if card.uncorrectable else set()
-    return card.codes | own | ({LOST_CODE} if card.off else set())
+    return card.codes | own | ({LOST_CODE} if card.off else set()) | ({SHUT_CODE} if card.shut else set())
 
 
 def _measure_clock(state: State, number: int) -> float:

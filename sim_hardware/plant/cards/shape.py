@@ -21,6 +21,7 @@ VOLTS = 0.85  # of the core at full clock, ours
 
 MEMORY_CODE = "80E01801"  # an uncorrectable memory error, by the vendor's list of fault codes
 LOST_CODE = "40F84E00"  # a card fell off its bus, by the same list
+SHUT_CODE = "80E18005"  # a card shut itself down for heat, ours: written as the list's codes are
 
 Power = Literal["on", "off", "booting"]
 
@@ -42,6 +43,7 @@ class Card(msgspec.Struct, frozen=True):
     isolated: bool = False
     hung: bool = False
     off: bool = False  # fallen off the bus
+    shut: bool = False  # shut itself down for heat, until its node is switched off
     brake: bool = False
     slow: float = 0.0  # share of its speed that it has lost
     codes: frozenset[str] = frozenset()
@@ -112,7 +114,7 @@ class State(msgspec.Struct, frozen=True):
     def is_present(self, number: int) -> bool:
         """Whether a card answers on its bus at all."""
         card = self.cards[number]
-        return self.nodes[self.site.node_of[number]].power == "on" and not card.off and card.back_at == math.inf
+        return self.nodes[self.site.node_of[number]].power == "on" and not card.off and not card.shut and card.back_at == math.inf
 
     def measure_memory(self, number: int) -> float:
         """Used memory of a card, B; nothing when its node is not on."""

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
+
 import msgspec
 
 from sim_hardware.plant.cards.changing import boot_node, change_card, change_node, set_card, settle, tell
 from sim_hardware.plant.cards.memory import advance_memory, settle_strays
-from sim_hardware.plant.cards.shape import LOST_CODE, Inputs, Node, State
+from sim_hardware.plant.cards.shape import SHUT_CODE, Inputs, Node, State
 from sim_hardware.plant.words import PlantError
 
-TRIP_C = 115.0  # a die at this temperature takes its card off the bus, ours
+TRIP_C = 110.0  # mean of a die at which its card shuts itself down: over the 105 C that damages it; ours
 
 
 def update(state: State, time: float, inputs: Inputs) -> State:
@@ -25,7 +28,7 @@ def update(state: State, time: float, inputs: Inputs) -> State:
 def _adopt(state: State, inputs: Inputs) -> State:
     """Take the inputs at the state's time. Where nothing is new, nothing is made anew: that is the common case and decides the speed."""
     old = state.inputs
-    hot = max(inputs.temperature, default=0.0) >= TRIP_C
+    hot = max(inputs.temperature, default=0.0) >= TRIP_C and bool(list(_list_hot(state, inputs)))
     same = inputs.load == old.load and inputs.throttled == old.throttled and inputs.available == old.available
     if same and not hot:
         return state if inputs is old else msgspec.structs.replace(state, inputs=inputs)
@@ -47,11 +50,18 @@ def _follow_supply(state: State, number: int, available: bool) -> State:
     return state
 
 
+def _list_hot(state: State, inputs: Inputs) -> Iterator[int]:
+    """Cards that are on and too hot for it."""
+    for number, celsius in enumerate(inputs.temperature):
+        if celsius >= TRIP_C and state.nodes[state.site.node_of[number]].power == "on" and not state.cards[number].shut:
+            yield number
+
+
 def _trip(state: State) -> State:
-    for number, celsius in enumerate(state.inputs.temperature):
-        if celsius >= TRIP_C and state.is_present(number):
-            state = change_card(state, number, off=True)
-            state = tell(state, "card.fell_off", number, f"fell off its bus at {celsius:.1f} C (code {LOST_CODE})", celsius)
+    for number in _list_hot(state, state.inputs):
+        celsius = state.inputs.temperature[number]
+        text = f"shuts itself down at {celsius:.1f} C (code {SHUT_CODE}), until its node is switched off"
+        state = tell(change_card(state, number, shut=True, back_at=math.inf), "card.shut_down", number, text, celsius)
     return state
 
 
@@ -73,7 +83,7 @@ def _ring(state: State) -> State:
     for number in state.busy:
         card = state.cards[number]
         if card.back_at <= state.at:
-            state = tell(change_card(state, number, back_at=float("inf")), "card.reset", number, "is back from its reset")
+            state = tell(change_card(state, number, back_at=math.inf), "card.reset", number, "is back from its reset")
         elif card.leak > 0.0 and not card.full and state.is_out_of_memory(number):
             state = tell(change_card(state, number, full=True), "card.out_of_memory", number, "has no memory left; its process dies")
     return settle(state)

@@ -118,7 +118,9 @@ def test_garbled_bytes_are_no_silence(name: str) -> None:
 
 
 def test_a_program_that_hangs_is_left() -> None:
-    read: Read = lambda rig: run_tool(rig, "n0", "npu-smi", "-v")  # noqa: E731 - as in the table
+    async def read(rig: Rig) -> object:
+        return await run_tool(rig, "n0", "npu-smi", "-v")
+
     run(expect(NoAnswerError, read, lambda rig: setattr(rig.tools["n0"].impair("npu-smi"), "hang", True), TOOL_LIMIT))
 
 

@@ -161,10 +161,16 @@ def test_a_storm_corrects_about_as_many_errors_as_it_says() -> None:
     assert cards.sense(state, "n0/card1", "card.ecc_corrected") == 0.0
 
 
-def test_a_die_at_115_c_takes_its_card_off_the_bus_once() -> None:
-    hot = (115.5,) + (40.0,) * 15
-    state = play(begin(), 3.0, temperature=hot)
-    assert kinds(state) == [(0.0, "card.fell_off", "n0/card0")]
+def test_a_card_at_110_c_shuts_itself_down_once_until_its_node_is_switched_off() -> None:
+    state = play(begin(), 3.0, temperature=(110.5,) + (109.5,) * 15)
+    assert kinds(state) == [(0.0, "card.shut_down", "n0/card0")]
+    assert cards.list_watts(state)[:2] == (0.0, FULL)
+    assert cards.sense(state, "n0/card0", "card.health") == frozenset({"80E18005"})
+    assert (cards.sense(state, "n0/card0", "card.present"), cards.list_alive(state)[:2]) == (0.0, (False, True))
+    state = play(state, 3.0, temperature=(60.0,) * 16)
+    assert cards.list_watts(state)[0] == 0.0
+    state = cards.apply(cards.apply(state, PowerNode("n0", on=False)), PowerNode("n0", on=True))
+    assert cards.list_watts(play(state, 61.0))[:2] == (FULL, FULL)
 
 
 def test_outputs_are_the_same_objects_while_nothing_changes() -> None:

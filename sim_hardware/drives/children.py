@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import shutil
+import signal
 from asyncio.subprocess import DEVNULL, Process
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -20,14 +22,20 @@ async def start_child(argv: Sequence[str], log: Path, environment: Mapping[str, 
 
 async def end_child(process: Process, within: float) -> int:
     """Ask it to end, kill it when it does not within so many seconds, and give its exit code."""
-    with suppress(ProcessLookupError):
-        process.terminate()
+    _send(process, signal.SIGTERM)
     try:
         async with asyncio.timeout(within):
             return await process.wait()
     except TimeoutError:
-        process.kill()
+        _send(process, signal.SIGKILL)
         return await process.wait()
+
+
+def _send(process: Process, number: signal.Signals) -> None:
+    """`Process.send_signal` looks first whether it has ended, and would take the exit code away from the loop's own watcher."""
+    if process.returncode is None:
+        with suppress(ProcessLookupError):
+            os.kill(process.pid, number)
 
 
 def read_tail(log: Path, most: int = 2000) -> str:

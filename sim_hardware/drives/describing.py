@@ -33,8 +33,8 @@ This page is written by `python -m sim_hardware.drives.describing docs/faults.md
   of a device, `os` files and processes, `telemetry` what a sensor says, not what is. What shows in one layer proves nothing of another.
 * **danger**: its class. From the least to the greatest: `model`, `telemetry`, `os`, `device`, `physical`.
 * **shows, gone**: with the default parameters, how long it takes until its probe sees it in the bytes of devices, and, once it is lifted,
-  until they show it no longer. *Out*: the target is out of service meanwhile, and counts as redundancy spent. *Stays*: lifting does not make
-  it vanish. *No device shows it*: a scenario has to say itself where to look (`manifest: {see: ...}`), and that it is gone is never verified.
+  until they show it no longer. *Out*: the target is out of service meanwhile, and counts as redundancy spent. *Stays*: lifting does not
+  make it vanish. *No device shows it*: a scenario has to say where to look (`manifest: {see: ...}`), and that it is gone is never verified.
 
 All parameters have defaults. No fault can be made on live hardware yet.
 """

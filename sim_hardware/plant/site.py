@@ -168,7 +168,7 @@ def _list_loads(site: Site) -> Mapping[str, float]:
 
 
 def _feed_cards(site: Site) -> cards.Inputs:
-    available = tuple(bool(power.sense(site.power, node.name, "power.available")) for node in site.rack.nodes)
+    available = tuple([power.live(site.power, node.name) for node in site.rack.nodes])
     temperatures: list[float] = []
     throttled: list[bool] = []
     for node in site.cooling.nodes:

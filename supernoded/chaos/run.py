@@ -67,9 +67,7 @@ class _Director:
     async def _play(self) -> None:
         while True:
             now = self._stage.now()
-            for fault in self._record.faults:
-                await self._follow(fault, now)
-                await self._look_for(fault)
+            await self._follow_all(now)
             end = find_end(self._record)
             if self._find_stop() or self._is_aborted() or now >= end:
                 return
@@ -124,12 +122,19 @@ class _Director:
         except ChaosError as error:  # a probe that is blind; the verdict says so
             return None, str(error)
 
+    async def _follow_all(self, now: float) -> None:
+        """What is due at one moment is done at one moment: all looks before it, then all changes, then all looks after it."""
+        faults = self._record.faults
+        due = [fault for fault in faults if fault.injected is None and self._is_due(fault, now)]
+        ready = [fault for fault in due if await self._check_unseen(fault)]
+        for fault in faults:
+            if fault.injected is not None or fault in ready:
+                await self._follow(fault, now)
+        for fault in faults:
+            await self._look_for(fault)
+
     async def _follow(self, fault: Fault, now: float) -> None:
-        """Put the fault in place when it is due, change it, and take it away at its end."""
-        if fault.injected is None and not self._is_due(fault, now):
-            return
-        if fault.injected is None and not await self._check_unseen(fault):
-            return
+        """Put the fault in place, change it, and take it away at its end."""
         stages, started = fault.planned.stages, fault.injected if fault.injected is not None else now
         while not fault.ended and started + stages[fault.next_stage][0] <= now + EPSILON:
             await self._change(fault, fault.next_stage)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import inspect
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import import_module
 from random import Random
 from types import NoneType
@@ -12,7 +13,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from hypothesis import strategies as st
 
-from sim_hardware.plant.site import PARTS, Site, advance, apply, start
+from sim_hardware.plant.site import PARTS, Site, advance, apply, sense, sensors, start
 from sim_hardware.plant.words import Happening, Order, OrderError
 from sim_hardware.rack import Rack, generate_rack
 
@@ -127,3 +128,14 @@ def play(history: Sequence[Step], looks: Sequence[float] = (), see: Look | None 
             except OrderError:
                 continue
     return take(advance(site, time + 1.0)), told
+
+
+def digest(seeds: Iterable[int]) -> str:
+    """What became of some histories, in few letters: all that happened, and all that every sensor shows."""
+    whole = hashlib.sha256()
+    for seed in seeds:
+        site, told = play(draw_history(seed, _LENGTH))
+        shown = [(sensor, sense(site, sensor.subject, sensor.quantity)) for sensor in sensors(site)]
+        lines = [*told, *((sensor, sorted(value) if isinstance(value, frozenset) else value) for sensor, value in shown)]
+        whole.update("\n".join(map(repr, lines)).encode())
+    return whole.hexdigest()

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import math
+import os
+import subprocess
+import sys
+from pathlib import Path
 from random import Random
 
 import pytest
@@ -19,7 +23,7 @@ from sim_hardware.plant.site import PARTS, Site, advance, apply, sense, sensors,
 from sim_hardware.plant.words import Happening, Order, OrderError, UnknownSensorError
 from sim_hardware.rack import Rack, generate_rack, load_rack
 from sim_hardware.rack.shape import Node, Sim, SimLoop
-from tests.sim.plant.histories import HISTORIES, RACK, SITE, WRONG, Step, build, draw_history, has_subject, list_orders, play
+from tests.sim.plant.histories import HISTORIES, RACK, SITE, WRONG, Step, build, digest, draw_history, has_subject, list_orders, play
 
 EXAMPLES = settings(max_examples=30)
 PLANTS = ("brisk", "long-pipes", "rear-door", "slow-valve", "swaying-primary", "three-pumps", "uneven-rows", "worn-valve")
@@ -77,6 +81,14 @@ def test_who_looks_more_often_sees_the_same(history: list[Step], looks: list[flo
     again, told_again = play(history, looks)
     assert told == told_again
     assert replace(site, happened=()) == replace(again, happened=())
+
+
+@pytest.mark.parametrize("hashes", ["1", "2"])
+def test_the_same_history_is_the_same_in_another_process(checkout: Path, hashes: str) -> None:
+    code = "from tests.sim.plant.histories import digest; print(digest(range(8)))"
+    environment = os.environ | {"PYTHONHASHSEED": hashes, "PYTHONPATH": str(checkout)}
+    told = subprocess.run([sys.executable, "-c", code], cwd=checkout, env=environment, capture_output=True, text=True, check=True)
+    assert told.stdout.strip() == digest(range(8))
 
 
 @EXAMPLES

@@ -148,7 +148,7 @@ def _describe_row(field: msgspec.structs.FieldInfo, meta: msgspec.Meta | None, k
 def _describe_bounds(meta: msgspec.Meta | None) -> str:
     if meta is None:
         return ""
-    unit = f" {meta.extra['unit']}" if meta.extra and meta.extra.get("unit") else ""
+    unit = f" {meta.extra['unit']}" if meta.extra and meta.extra.get("unit") not in {None, "", "1", "text"} else ""
     if meta.ge is not None and meta.le is not None:
         return f" from {meta.ge:.12g} to {meta.le:.12g}{unit}"
     words = (("of at least", meta.ge), ("above", meta.gt), ("of at most", meta.le))

@@ -20,7 +20,7 @@ chaos: $(READY)  ## every scenario with and without its remedy, without its phys
 	$(BIN)/supernodectl chaos matrix </dev/null
 
 long: $(READY)  ## what takes too long for every day
-	$(BIN)/python -m pytest $(PYTEST_ARGS) tests/long </dev/null
+	$(BIN)/python -m pytest $(PYTEST_ARGS) -o python_files='long_*.py' tests/long </dev/null
 
 check: $(READY)  ## style, types and directions of import
 	$(BIN)/ruff check .

@@ -13,7 +13,7 @@ import msgspec
 
 from supernoded.errors import PluginError
 from supernoded.journal.rows import MOST_TEXT, clean
-from supernoded.model import Reading, Setpoint, Sight, State, Step, Verdict, Word
+from supernoded.model import Reading, Setpoint, Sight, State, Step, Value, Verdict, Word
 
 W = TypeVar("W", bound=Word)
 
@@ -24,17 +24,24 @@ LONGEST_NAME = 200  # characters of a step's name, which becomes part of an iden
 def vet_reading(word: object, now: float) -> Reading:
     """A reading that JSON can carry; one whose time cannot be is UNKNOWN, or it would stay fresh for ever."""
     reading = _vet(word, Reading)
-    value = reading.value
-    if isinstance(value, str) and len(value) <= MOST_TEXT:  # a longer one is not clipped but refused, by the vocabulary
-        value = clean(value)
-    elif isinstance(value, frozenset):
-        value = frozenset(map(clean, value))
-    texts = {name: clean(getattr(reading, name)) for name in ("subject", "quantity", "unit", "note")}
-    reading = msgspec.structs.replace(reading, value=value, **texts)
+    texts = reading.subject, reading.quantity, reading.unit, reading.note
+    value, cleaned = _clean_value(reading.value), tuple(map(clean, texts))
+    if value is not reading.value or cleaned != texts:
+        subject, quantity, unit, note = cleaned
+        reading = msgspec.structs.replace(reading, value=value, subject=subject, quantity=quantity, unit=unit, note=note)
     if reading.at <= now + AHEAD:
         return reading
     note = f"read at {reading.at:.1f}, which is not before {now:.1f}: the clock of its source is wrong"
     return msgspec.structs.replace(reading, note=note, value=None, state=State.UNKNOWN, at=now)
+
+
+def _clean_value(value: Value) -> Value:
+    """The same object where it is clean; a text that is too long is not clipped but refused, by the vocabulary."""
+    if isinstance(value, str):
+        return clean(value) if len(value) <= MOST_TEXT else value
+    if isinstance(value, frozenset):
+        return value if all(clean(flag) is flag for flag in value) else frozenset(map(clean, value))
+    return value
 
 
 def vet_verdict(word: object, kind: str) -> Verdict:

@@ -1,1 +1,1 @@
-"""`make demo` shows the daemon at work."""
+"""`make demo` shows the daemon at work on a simulated rack."""

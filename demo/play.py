@@ -2,83 +2,121 @@
 
 from __future__ import annotations
 
-from demo.observer import TOPICS, Observer
-from demo.page import head, tell
-from demo.tree import ERRORS, LINK, SPEED, TICK, Tree
-from supernoded.ctl.wording import say_value
-from supernoded.limits import LinkLimits
-from supernoded.model import Reading
+import json
+from urllib.parse import urlsplit
 
-SETTLE = 2  # seconds, for clear_s and clear_after_s of the demo's settings
+import msgspec
+import tomli_w
+
+from demo.page import say
+from demo.stage import DemoError, Stage
+from sim_hardware.rack.reading import merge
+
+HASTE = {
+    "incidents": {"clear_after_s": 2},  # s; 60 by default
+    "plugins": {
+        "link_ber": {"clear_s": 2, "false_clear": 0.2},  # 60 s and 0.05 by default
+        "fabric": {"period_s": 0.5},  # s; 5 by default
+    },
+}
+RING, SICK, PULLED = "ring/backplane-n0", "n0/card2/port0", "n0/card4/port0"
+SHOWN = '"(broker|cdu/0|n0/bmc|n0/sysfs|n0/tools|pdu/A1|ups/A|ups/A/snmp)"'  # devices of all that are served
+SCENARIO = "sag-500ms"
 
 
-def play(seen: Observer, tree: Tree) -> None:
+def play(stage: Stage) -> None:
     """Everything between start and stop. Raises DemoError."""
-    status, broker = seen.wait("the daemon to start", seen.started)
-    tell("daemon", f"pid {status.pid}, node {status.node}, mode {status.mode.value}, {len(status.sensors)} sensors")
-    tell("admin", f"{seen.socket} (supernodectl asks there)")
-    tell("MQTT", f"{broker} (the embedded broker, on loopback only; the demo subscribes there to {TOPICS})")
-    tell("journal", f"{seen.journal} (SQLite)")
-    with seen.listening(broker):
-        show_readings(seen)
-        incident = show_trouble(seen, tree)
-        show_remedy(seen, incident)
-        head("5. The same with supernodectl, as on any node:")
-        for words in (["status"], ["incidents"], ["incidents", incident], ["actions"]):
-            seen.type(*words)
-        show_recovery(seen, tree, incident)
+    serve(stage)
+    run_daemon(stage)
+    make_link_err(stage)
+    pull_module(stage)
+    lift(stage)
+    sag(stage)
+    play_scenario(stage)
+    show_end(stage)
 
 
-def show_readings(seen: Observer) -> None:
-    """One reading of this machine, one of the scratch tree."""
-    head("2. A reading: the value of one quantity of one subject, with unit, time and state. One of this machine, one of the tree:")
-    tell("reading", describe(seen.wait("a reading of this machine", lambda: seen.reading("demo", "host.memory_used"))))
-    tell("reading", describe(seen.wait("a reading of the link", lambda: seen.reading(LINK, "link.symbol_errors"))))
-    seen.show_row("readings", "subject", LINK)
-    tell("", "Rows are written on change and at most once a minute; the newest are in memory (admin socket, /v1/readings).")
+def serve(stage: Stage) -> None:
+    """The rack."""
+    say("1. A rack that is not there: eight cards, their links, UPSes, PDUs, coolant unit and BMC, on ports and files of this machine.")
+    stage.export("SUPERNODE_SIM_DIR", stage.rack)
+    stage.start("supernode-sim serve rack-1x8")
+    stage.wait("the rack to be served", lambda: (stage.rack / "endpoints.json").is_file() or None)
+    stage.type(f"grep -E '{SHOWN}' " + '"$SUPERNODE_SIM_DIR/endpoints.json"')
 
 
-def describe(reading: Reading) -> str:
-    """It in words."""
-    return f"{reading.subject}  {reading.quantity} = {say_value(reading.value, reading.unit)}, {reading.state.value}"
+def run_daemon(stage: Stage) -> None:
+    """The daemon, and a healthy ring."""
+    settings = msgspec.toml.decode((stage.rack / "n0/supernoded.toml").read_bytes())
+    (stage.rack / "hasty.toml").write_text(tomli_w.dumps(merge(settings, HASTE)))
+    say(
+        "2. The daemon of node n0 talks to it as to real hardware. The rack came with its settings, n0/supernoded.toml; hasty.toml is "
+        "the same, but looks twice a second and calls a trouble over after seconds, not minutes."
+    )
+    stage.start('PATH="$SUPERNODE_SIM_DIR/n0/bin:$PATH" supernoded --config "$SUPERNODE_SIM_DIR/hasty.toml"')
+    stage.export("SUPERNODED_SOCKET", stage.socket)
+    stage.wait("the daemon to be READY", stage.started)
+    stage.type("supernodectl status")
+    say("3. The truth, which only the simulator knows: the cards' ring is whole.")
+    stage.type(f"supernode-sim truth {RING}")
 
 
-def show_trouble(seen: Observer, tree: Tree) -> str:
-    """Errors are injected; what becomes of them. The incident's id."""
-    errors = ERRORS / TICK
-    rate = f"{errors:.0f} symbol errors a second at {SPEED / 1e9:.0f} Gb/s, a bit error rate (BER) of {errors / SPEED:.0e}"
-    head(f"3. From now on {LINK} has {rate}. The limit is {LinkLimits().ber_alarm:g}.")
-    tree.erring.set()
-    topic, event = seen.wait("the event", lambda: seen.event(LINK, raised=True))
-    tell("event", f"{event.kind} raised. {event.text}")
-    tell("", "An event is an edge: the rule finds this link bad, and did not before.")
-    tell("MQTT", f"{topic}, as the demo received it from the broker")
-    seen.show_row("events", "id", event.id)
-    incident = seen.wait("the incident", lambda: seen.incident(LINK))
-    tell("incident", f"{incident.id}, {incident.severity.value}, open")
-    tell("", "An incident is the life of one trouble, from its first event until its cause has been clear for a while.")
-    tell("admin", f"/v1/incidents/{incident.id}")
-    seen.show_row("incidents", "id", incident.id)
-    return incident.id
+def make_link_err(stage: Stage) -> None:
+    """Bit errors, and the whole story of their incident."""
+    say("4. A link begins to err: one bit in 1e10 is wrong, and the limit is one in 1e12. The daemon sees it in the port's counters.")
+    stage.type(f"supernode-sim inject link.ber_ramp {SICK} rate=1e-10")
+    incident = stage.wait("the incident", lambda: stage.find_incident(SICK))
+    stage.type(f"supernode-sim truth {SICK} link.ber.post_fec")
+    stage.type(f"supernodectl readings {SICK} --quantity link.symbol_errors")
+    say("What it made of that: an event (an edge), an incident (one trouble's life), and an action, here a notice that says what to do.")
+    stage.type(f"supernodectl incidents {incident.id}")
 
 
-def show_remedy(seen: Observer, incident: str) -> None:
-    """The rehearsed action."""
-    head("4. What it would do. In mode observe an action is rehearsed: planned, logged and stored, and sent to nobody and no device.")
-    action = seen.wait("the rehearsed action", lambda: next(iter(seen.story(incident).actions), None)).action
-    tell("action", f"{action.step.kind} on {action.step.target}, which policy {action.policy} would ask for")
-    tell("reason", action.step.reason)
-    seen.show_row("rehearsals", "id", action.id)
+def pull_module(stage: Stage) -> None:
+    """A link goes down."""
+    say("5. Elsewhere a module is pulled out. The ring breaks, and traffic falls back to a slower mode:")
+    stage.type(f"supernode-sim inject link.optics_unplug {PULLED}")
+    stage.wait("the incident", lambda: stage.find_incident(f"cable/{PULLED}--*"))
+    stage.type(f"supernode-sim truth {RING}")
+    say("The daemon saw two ports go down, and made one incident of the cable that they share:")
+    stage.type("supernodectl incidents")
 
 
-def show_recovery(seen: Observer, tree: Tree, incident: str) -> None:
-    """The errors stop; the incident ends."""
-    head("6. The errors stop.")
-    tell("", f"The rule wants to see enough bits without one, for {SETTLE} s at least; the incident closes {SETTLE} s after that.")
-    tell("", "(The demo's settings say so; by default it is 60 s and another 60 s.)")
-    tree.erring.clear()
-    topic, event = seen.wait("the link to be clear", lambda: seen.event(LINK, raised=False))
-    tell("event", f"{event.kind} cleared. {event.text}")
-    tell("MQTT", topic)
-    closed = seen.wait("the incident to close", lambda: seen.story(incident).incident.closed)
-    tell("incident", f"{incident} closed, {closed - event.at:.1f} s after that")
+def lift(stage: Stage) -> None:
+    """Both are put right."""
+    say("6. Both are put right. The ring is whole again at once; the daemon wants to see enough bits without an error first.")
+    stage.type("supernode-sim lift --all")
+    stage.type(f"supernode-sim truth {RING} ring.mode")
+
+
+def sag(stage: Stage) -> None:
+    """Meanwhile, what any other client sees of a fault."""
+    say("7. Meanwhile utility A fails for 5 s. UPS A tells any client so, here in NUT's own words (OB: on battery), and the truth agrees.")
+    stage.type("supernode-sim inject power.input_sag utility/A depth=1 --for 5")
+    url = urlsplit(json.loads((stage.rack / "endpoints.json").read_text())["ups/A"])
+    question = f"echo 'GET VAR {url.path[1:]} ups.status' >&3"
+    stage.type(f"exec 3<>/dev/tcp/{url.hostname}/{url.port}; {question}; head -n 1 <&3")
+    stage.type("supernode-sim truth ups/A ups.status")
+
+
+def play_scenario(stage: Stage) -> None:
+    """One in virtual time, won and lost."""
+    say(
+        "8. A scenario in virtual time, judged by what happens to the training. 64 cards whose UPS batteries are dead lose the mains for "
+        "half a second. A stand-in for the daemon has armed the PDUs to shed the fans at once, so that the nodes' capacitors last:"
+    )
+    stage.type(f"supernodectl chaos run {SCENARIO}")
+    say("The same, and nobody does anything:")
+    stage.type(f"supernodectl chaos run {SCENARIO} --stand-in do-nothing", code=1)
+
+
+def show_end(stage: Stage) -> None:
+    """The incidents are closed; both programs end. Raises DemoError when one does so badly."""
+    say("9. Back at the rack both links have been well for long enough, and their incidents are closed.")
+    stage.wait("the incidents to close", lambda: stage.find_incident("*") is None or None)
+    stage.type("supernodectl incidents --all")
+    say("10. SIGTERM to daemon and rack.")
+    ended = stage.stop()
+    print(", ".join(f"{name} ended with code {code}" for name, code in ended), flush=True)
+    if any(code for _, code in ended):
+        raise DemoError("both should have ended with code 0")

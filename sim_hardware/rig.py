@@ -11,9 +11,11 @@ from sim_hardware.bus import Line
 from sim_hardware.devices import modbus, redfish
 from sim_hardware.devices.nut import NutServer
 from sim_hardware.devices.panel import Device, Impairment
+from sim_hardware.devices.shutdown import Shutdown
 from sim_hardware.devices.snmp import make_pdu_agent, make_ups_agent
 from sim_hardware.devices.sysfs import SysfsTree
 from sim_hardware.devices.tools import ToolState
+from sim_hardware.devices.tools.logs import NodeLogs
 from sim_hardware.world import World
 
 
@@ -32,8 +34,8 @@ class Venue(Protocol):
 class Rig:
     """`devices` by the names of their endpoints (`ups/A`, `pdu/A1/snmp`, `n0/bmc`), `lines` by the paths at which they are to be opened.
 
-    `trees` are the nodes' `/sys/class`, `tools` what their programs remember and suffer from. `endpoints` has the URL of every device
-    while the rig is served.
+    `trees` are the nodes' `/sys/class`, `tools` what their programs remember and suffer from, `logs` what they have written.
+    `endpoints` has the URL of every device while the rig is served.
     """
 
     def __init__(self, world: World, folder: Path, seed: int = 0) -> None:
@@ -43,6 +45,8 @@ class Rig:
         self.devices: dict[str, Device] = {device.name: device for device in (*serial.devices, *_list_devices(world, seed))}
         self.trees = {node.name: SysfsTree(world, node.name) for node in world.rack.nodes}
         self.tools = {node.name: ToolState() for node in world.rack.nodes}
+        self.logs = NodeLogs(world.rack)
+        world.watches.append(self.logs.note)
         self.endpoints: dict[str, str] = {}
         self.baselines: dict[tuple[str, str, str], Any] = {}  # what probes of faults saw first, and what a fault found before it
 
@@ -72,8 +76,9 @@ class Rig:
 def _list_devices(world: World, seed: int) -> Iterator[Device]:
     rack = world.rack
     for ups in rack.ups:
-        yield NutServer(world, ups.name, seed=seed)
-        yield make_ups_agent(world, ups.name, seed=seed)
+        shutdown = Shutdown(world, ups.name)  # the UPS's own: what one is told the other shows
+        yield NutServer(world, ups.name, shutdown=shutdown, seed=seed)
+        yield make_ups_agent(world, ups.name, shutdown=shutdown, seed=seed)
     for number, pdu in enumerate(rack.pdus):
         yield make_pdu_agent(world, pdu.name, seed=seed)
         yield redfish.make_pdu(world, pdu.name, "cray" if number % 2 else "dmtf")  # both styles of action paths in every rack

@@ -6,7 +6,7 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Sequence
 
-from sim_hardware.pathology import Pathology, SickSensor, Swap
+from sim_hardware.pathology import Late, Pathology, SickSensor, Swap
 from sim_hardware.plant.site import Site, advance, apply, sense, start
 from sim_hardware.plant.words import Happening, Order, Value
 from sim_hardware.rack import Rack
@@ -105,7 +105,8 @@ class World:
     def _take(self, site: Site) -> None:
         self._site, self._due = site, site.next_time
         for (subject, quantity), sick in self._sick.items():
-            sick.note(site.at, sense(site, subject, quantity))
+            if isinstance(sick.pathology, Late):
+                sick.note(site.at, sense(site, subject, quantity))
         self._tell(site.happened)
 
     def _tell(self, happened: Sequence[Happening]) -> None:

@@ -8,16 +8,19 @@ from contextlib import asynccontextmanager
 
 from sim_hardware.bus.line import Line
 
+_BUFFER = 65_536  # bytes that a client has not taken, above which it misses what is heard, as with real ones; ours
+
 
 class _Port(asyncio.Protocol):
-    """The line's side: what is heard goes to every client."""
+    """The line's side: what is heard goes to every client that takes it."""
 
     def __init__(self) -> None:
         self.clients: list[asyncio.Transport] = []
 
     def data_received(self, data: bytes) -> None:
         for client in self.clients:
-            client.write(data)
+            if client.get_write_buffer_size() < _BUFFER:
+                client.write(data)
 
 
 class _Client(asyncio.Protocol):

@@ -71,7 +71,9 @@ class Wire:
             self.hear(piece)
 
     def _forget(self) -> None:
-        """Drop bursts that nothing still on its way can collide with."""
+        """Drop bursts that nothing still on its way can collide with, and talkers that have said all: masters come and go for ever."""
+        now = asyncio.get_running_loop().time()
+        self._free_at = {talker: at for talker, at in self._free_at.items() if at > now}
         waiting = [burst.start for burst in self._air if not burst.landed]
         first = min(waiting, default=float("inf"))
         self._air = [burst for burst in self._air if not burst.landed or burst.end > first]

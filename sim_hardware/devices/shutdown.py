@@ -5,23 +5,16 @@ from __future__ import annotations
 import math
 
 from sim_hardware.devices.panel import Panel
+from sim_hardware.devices.reading import read
 from sim_hardware.plant.power.orders import SetUpsMode, UpsMode
-from sim_hardware.plant.words import OrderError, UnknownSensorError, Value
+from sim_hardware.plant.words import OrderError
 
 POLL_S = 1.0  # how often a UPS that is off looks for the mains; ours
 MAINS = 0.85  # of the nominal voltage from which a UPS takes the mains for good; ours
 
 
-def read(panel: Panel, subject: str, quantity: str) -> Value:
-    """What the panel shows; None too when it has no such sensor."""
-    try:
-        return panel.sense(subject, quantity)
-    except UnknownSensorError:
-        return None
-
-
 class Shutdown:
-    """One countdown at a time, in the plant's seconds. Whoever holds it calls `run` at `due`."""
+    """One countdown to off and one to on, in the plant's seconds. All who speak for the UPS share it, and call `run` at `due`."""
 
     def __init__(self, panel: Panel, ups: str) -> None:
         self.panel, self.ups = panel, ups
@@ -46,15 +39,20 @@ class Shutdown:
             self._switch_off()
 
     def start_on(self, after_s: float) -> None:
-        """Switch on after a time. Raises OrderError when that is at once and the plant refuses."""
-        self.stop()
+        """Switch on after a time, unless it is on by then; a countdown to off goes on. Raises OrderError as `start` does."""
+        self.stop_on()
         self.on_at = self.panel.now() + after_s
         if after_s <= 0.0:
             self._switch_on()
 
     def stop(self) -> None:
-        """Forget the countdown."""
-        self.off_at = self.on_at = self._look_at = math.inf
+        """Forget both countdowns."""
+        self.off_at = math.inf
+        self.stop_on()
+
+    def stop_on(self) -> None:
+        """Forget the countdown to on."""
+        self.on_at = self._look_at = math.inf
 
     def run(self) -> None:
         """Do what is due. A refusal is kept in `refused`."""
@@ -71,8 +69,7 @@ class Shutdown:
 
     def _switch_off(self) -> None:
         self.off_at = math.inf
-        mode = read(self.panel, f"ups/{self.ups}", "ups.mode")
-        self._mode = "eco" if mode == "eco" else "bypass" if mode == "bypass" else "normal"
+        self._note_mode()
         if self._back_after is not None:
             self._look_at = self.panel.now() + POLL_S
         self.panel.order(SetUpsMode(ups=self.ups, mode="off"))
@@ -88,4 +85,11 @@ class Shutdown:
 
     def _switch_on(self) -> None:
         self.on_at = math.inf
+        self._note_mode()
         self.panel.order(SetUpsMode(ups=self.ups, mode=self._mode))
+
+    def _note_mode(self) -> None:
+        """Keep the mode in which it is on, to come back to it."""
+        mode = read(self.panel, f"ups/{self.ups}", "ups.mode")
+        if mode != "off":
+            self._mode = "eco" if mode == "eco" else "bypass" if mode == "bypass" else "normal"

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from sim_hardware.faults.catalogue import CATALOGUE
-from sim_hardware.faults.kind import UNSEEN, Kind
+from sim_hardware.faults.kind import Kind
 from sim_hardware.faults.targets import FAMILIES, list_targets
 from sim_hardware.rack import load_rack
 from sim_hardware.rig import Rig
@@ -34,7 +34,7 @@ This page is written by `python -m sim_hardware.drives.describing docs/faults.md
 * **danger**: its class. From the least to the greatest: `model`, `telemetry`, `os`, `device`, `physical`.
 * **shows, gone**: with the default parameters, how long it takes until its probe sees it in the bytes of devices, and, once it is lifted,
   until they show it no longer. *Out*: the target is out of service meanwhile, and counts as redundancy spent. *Stays*: lifting does not
-  make it vanish. *No device shows it*: a scenario has to say where to look (`manifest: {see: ...}`), and that it is gone is never verified.
+  make it vanish.
 
 All parameters have defaults. No fault can be made on live hardware yet.
 """
@@ -57,12 +57,12 @@ def _describe_group(name: str, kinds: list[Kind[Any]]) -> str:
 
 def _draw_families() -> str:
     rig = Rig(World(load_rack(RACK), 0, lambda: 0.0), Path("rack"))
-    head = f"| family | in `{RACK}`, the first of them |\n|---|---|\n"
+    head = f"| family | such as, in `{RACK}` |\n|---|---|\n"
     return head + "".join(f"| {family} | {_show_first(list_targets(rig, family))} |\n" for family in sorted(FAMILIES))
 
 
 def _show_first(members: tuple[str, ...]) -> str:
-    return f"`{members[0]}` of {len(members)}" if members else "none"
+    return f"`{members[0]}`" if members else "none"
 
 
 def _draw_kinds(kinds: Iterable[Kind[Any]]) -> str:
@@ -79,8 +79,6 @@ def _say_layer(kind: Kind[Any]) -> str:
 
 
 def _say_times(kind: Kind[Any]) -> str:
-    if kind.layers == UNSEEN:
-        return "no device shows it"
     marks = [*(["out"] if kind.takes_out else []), *([] if kind.undoable else ["stays"])]
     return ", ".join([say_seconds(kind.shows_within), say_seconds(kind.ends_within), *marks])
 
@@ -91,9 +89,8 @@ def _list_parameters(kind: Kind[Any]) -> Iterator[Row]:
 
 
 def _draw_row(kind: Kind[Any], row: Row) -> str:
-    allowed = row.allowed.removesuffix(" 1") if row.unit == "1" and " to " in row.allowed else row.allowed
     default = f"`{msgspec.json.encode(row.value).decode()}`"
-    return f"| `{kind.kind}` | `{row.key}` | {default} | {allowed} | {row.meaning} |\n"
+    return f"| `{kind.kind}` | `{row.key}` | {default} | {row.allowed} | {row.meaning} |\n"
 
 
 def _draw_parameters(rows: Iterable[str]) -> str:

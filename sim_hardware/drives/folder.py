@@ -11,11 +11,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TextIO
 
+from sim_hardware.devices.tools.logs import LOGS
 from supernoded.errors import SupernodedError
 
 LOCK = ".supernode-sim"  # also says that the folder is one of ours
 ENDPOINTS, CONTROL = "endpoints.json", "control.sock"
-TREE, TOOLS, SOCKET, LOG = "sys", "bin", "tools.sock", "hccl.log"  # of a node
+TREE, TOOLS, SOCKET = "sys", "bin", "tools.sock"  # of a node
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 LONGEST = 107  # bytes of a socket's path; unix(7)
 
@@ -45,7 +46,7 @@ def occupy(folder: Path, names: Sequence[str]) -> Iterator[Path]:
     with lock:
         _take(lock, folder)
         _clear(folder)
-        for log in folder.glob(f"*/{LOG}"):
+        for log in (log for name in LOGS for log in folder.glob(f"*/{name}")):
             log.unlink()
         try:
             yield folder

@@ -1,4 +1,4 @@
-"""What a served rack keeps for each node on disk: its `/sys/class`, its tools, its `hccl.log` and its daemon's settings."""
+"""What a served rack keeps for each node on disk: its `/sys/class`, its tools, its logs and its daemon's settings."""
 
 from __future__ import annotations
 
@@ -12,12 +12,10 @@ from functools import partial
 from pathlib import Path
 
 from sim_hardware.devices.sysfs import SysfsFolder
-from sim_hardware.devices.tools.hccl_log import write_log
+from sim_hardware.devices.tools.logs import LOGS
 from sim_hardware.devices.tools.serving import serve_tools
 from sim_hardware.devices.tools.shim import write_shims
-from sim_hardware.drives.folder import LOG, SOCKET, TOOLS, TREE
-from sim_hardware.plant.words import Happening
-from sim_hardware.rack import Rack
+from sim_hardware.drives.folder import SOCKET, TOOLS, TREE
 from sim_hardware.rig import Rig
 
 _LOG = logging.getLogger(__name__)
@@ -73,28 +71,14 @@ async def _in_thread(work: Callable[[], None]) -> None:
         raise
 
 
-class Logs:
-    """Each node's `hccl.log`: what befalls it, and what befalls no node in particular."""
-
-    def __init__(self, rack: Rack, folder: Path, epoch: float) -> None:
-        self._files = {node.name: folder / node.name / LOG for node in rack.nodes}
-        self._rings = {f"ring/{ring.name}": {place.partition("/")[0] for place in ring.order} for ring in rack.rings}
-        self._epoch = epoch
-
-    def note(self, happening: Happening) -> None:
-        """Append it; a full disk must not stop the plant."""
-        lines = "".join(f"{line}\n" for line in write_log([happening], self._epoch))
-        if lines:
-            for file in self._find_files(happening.subject):
-                try:
-                    with file.open("a", encoding="utf-8") as log:
-                        log.write(lines)
-                except OSError as error:
-                    _LOG.warning("%s: cannot be written: %s", file, error.strerror)
-
-    def _find_files(self, subject: str) -> list[Path]:
-        nodes = self._rings.get(subject) or {subject.partition("/")[0]}
-        return [file for node, file in self._files.items() if node in nodes] or list(self._files.values())
+def append_line(folder: Path, node: str, name: str, line: str) -> None:
+    """Write a new line of a node's log into its file; a full disk must not stop the plant."""
+    file = folder / node / name
+    try:
+        with file.open("a", encoding="utf-8") as log:
+            log.write(line)
+    except OSError as error:
+        _LOG.warning("%s: cannot be written: %s", file, error.strerror)
 
 
 async def serve_nodes(stack: AsyncExitStack, rig: Rig, folder: Path) -> dict[str, str]:
@@ -103,10 +87,12 @@ async def serve_nodes(stack: AsyncExitStack, rig: Rig, folder: Path) -> dict[str
     for name, tools in rig.tools.items():
         home = folder / name
         home.mkdir(exist_ok=True)
-        (home / LOG).touch()
+        for log in LOGS:
+            (home / log).touch()
         tools.epoch = epoch
         await stack.enter_async_context(serve_tools(rig.world, home / SOCKET, tools))
         write_shims(home / TOOLS, home / SOCKET, name)
-    rig.world.watches.append(Logs(rig.world.rack, folder, epoch).note)
-    places = {"sysfs": TREE, "tools": TOOLS, "log": LOG}
+    rig.logs.epoch = epoch
+    rig.logs.followers.append(partial(append_line, folder))
+    places = {"sysfs": TREE, "tools": TOOLS, "log": "hccl.log", "train_log": "train.log"}
     return {f"{name}/{what}": f"file://{folder / name / place}" for name in rig.tools for what, place in places.items()}

@@ -1,4 +1,4 @@
-"""The wires of a simulated node: its trees below `/sys/class` and its tools are played in process, all else is as on a real machine."""
+"""The wires of a simulated node: its `/sys/class`, its logs and its tools are played in process, all else is as on a real machine."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 from sim_hardware.devices.sysfs import SysfsTree
 from sim_hardware.devices.tools import TOOLS, run_tool
+from sim_hardware.drives.log_tree import FOLDER, LogTree
 from sim_hardware.rig import Rig
 from supernoded.errors import WireError
 from supernoded.wire import Command, Pen, Stream, Tree
@@ -18,6 +19,7 @@ from supernoded.wire.ports import Answer
 from supernoded.wire.system import SystemWires
 
 SYSFS = "/sys/class"
+_WILD = frozenset("*?[")  # of a pattern
 
 
 class RigWires:
@@ -36,7 +38,7 @@ class RigWires:
         place = normpath(urlsplit(root).path)
         if place == SYSFS or place.startswith(f"{SYSFS}/"):
             return SimTree(self._rig.trees[self._node], place.removeprefix(SYSFS).strip("/"), self._pen)
-        return self._system.tree(root)
+        return LogTree(self._rig.logs, self._node, self._pen) if place == FOLDER else self._system.tree(root)
 
     def command(self, argv: Sequence[str]) -> Command:
         """See `Wires.command`."""
@@ -70,8 +72,8 @@ class SimTree:
     async def read_all(self, patterns: Sequence[str]) -> Mapping[str, str | WireError]:
         """See `Tree.read_all`."""
         paths = {path for pattern in patterns for path in self._match(pattern)}
-        found = {path: self._read(path) for path in sorted(paths)}
-        return {path: text for path, text in found.items() if not _is_gone(text)}
+        found = [(path, self._read(path)) for path in sorted(paths)]
+        return {path: text for path, text in found if isinstance(text, str) or not _is_gone(text)}
 
     async def names(self, path: str = "") -> Sequence[str]:
         """See `Tree.names`."""
@@ -102,19 +104,23 @@ class SimTree:
             return found
 
     def _match(self, pattern: str) -> tuple[str, ...]:
-        if pattern not in self._paths:
-            self._paths[pattern] = tuple(self._walk("", pattern.split("/")))
-        return self._paths[pattern]
+        found = self._paths.get(pattern)
+        if found is None:
+            found = tuple(self._walk("", pattern.split("/")))
+            if not self._tree.impairment.refusing:  # which shows no names
+                self._paths[pattern] = found
+        return found
 
     def _walk(self, base: str, parts: Sequence[str]) -> list[str]:
         first, *rest = parts
-        names = [name for name in self._tree.names(self._place(base)) if fnmatchcase(name, first)]
+        found = self._tree.names(self._place(base))
+        names = [name for name in found if fnmatchcase(name, first)] if _WILD.intersection(first) else [first] * (first in found)
         paths = [f"{base}/{name}".lstrip("/") for name in names]
-        return [found for path in paths for found in self._walk(path, rest)] if rest else paths
+        return [path for folder in paths for path in self._walk(folder, rest)] if rest else paths
 
 
-def _is_gone(text: str | WireError) -> bool:
-    return isinstance(text, WireError) and isinstance(text.__cause__, FileNotFoundError | IsADirectoryError)
+def _is_gone(error: WireError) -> bool:
+    return isinstance(error.__cause__, FileNotFoundError | IsADirectoryError)
 
 
 class SimCommand:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from sim_hardware.devices.tools.hccl_log import write_log
-from sim_hardware.faults.kind import UNSEEN, Kind, Nothing, give, lift
+from sim_hardware.faults.kind import Kind, Nothing, give, lift
 from sim_hardware.faults.place import Place
-from sim_hardware.faults.probing import COUNTED_S, cannot_be_seen
-from sim_hardware.faults.reading import ReadingError
+from sim_hardware.faults.probing import COUNTED_S
+from sim_hardware.faults.reading import ReadingError, read_log
 from sim_hardware.faults.views import hca_counter, tool_number
 from sim_hardware.plant.job import orders
 from sim_hardware.plant.job.ranks import MOVING, MOVING_TRAFFIC
@@ -24,11 +23,20 @@ def _rank(place: Place) -> tuple[str, int]:
     return place.owner.removeprefix("job/"), place.number
 
 
+async def _find_last(place: Place, log: str, subject: str, *words: str) -> str:
+    """The newest line that has one of the words and is about a subject, in a log that all nodes have; empty when there is none."""
+    lines = await read_log(place.rig, place.rig.world.rack.nodes[0].name, log)
+    return next((line for line in reversed(lines) if subject in line.split() and any(word in line for word in words)), "")
+
+
 async def _see_silent(place: Place, _: Nothing) -> bool:
     """The last that the library's log says of the rank."""
-    await asyncio.sleep(0.0)
-    said = [line for line in write_log(place.rig.world.happened) if "heartbeat" in line and place.target in line.split()]
-    return bool(said) and "no heartbeat" in said[-1]
+    return "no heartbeat" in await _find_last(place, "hccl.log", place.target, "heartbeat")
+
+
+async def _see_failed(place: Place, _: Nothing) -> bool:
+    """How the last save ended, by the log of the job's program."""
+    return "no space left" in await _find_last(place, "train.log", place.target, "checkpoint.failed:", "checkpoint.committed:")
 
 
 async def _measure_traffic(card: Place) -> float:
@@ -80,14 +88,15 @@ KINDS: tuple[Kind[Any], ...] = (
     ),
     Kind(
         kind="job.save_fails",
-        text="The storage of a save is full: it ends without a checkpoint.",
+        text="The storage of a save is full: it ends without a checkpoint; it shows, and is gone, at the first save after it.",
         parameters=Nothing,
         targets=("job",),
         inject=give(lambda place, _: orders.FailSave(place.short, failed=True)),
         lift=lift(lambda place: orders.FailSave(place.short, failed=False)),
-        probe=cannot_be_seen("no device tells of checkpoints"),
+        probe=_see_failed,
         takes_out=False,
         danger="os",
-        layers=UNSEEN,
+        shows_within=40.0,
+        ends_within=40.0,
     ),
 )

@@ -38,7 +38,6 @@ PLANT: Mapping[str, Layer] = MappingProxyType({"sim": "model", "bench": "protoco
 WIRE: Mapping[str, Layer] = MappingProxyType({"sim": "protocol", "bench": "protocol", "live": "absent"})
 SENSOR: Mapping[str, Layer] = MappingProxyType({"sim": "telemetry", "bench": "telemetry", "live": "absent"})
 PROGRAM: Mapping[str, Layer] = MappingProxyType({"sim": "protocol", "bench": "os", "live": "absent"})
-UNSEEN: Mapping[str, Layer] = MappingProxyType({"sim": "model", "bench": "model", "live": "absent"})
 
 
 def about(meaning: str, unit: str, low: float | None = None, high: float | None = None) -> Meta:

@@ -1,13 +1,14 @@
-"""Faults of the memory pool. What wears in it no device tells; only its effects are seen."""
+"""Faults of the memory pool. They show in the tree of its driver, and in how fast it reads."""
 
 from __future__ import annotations
 
+import asyncio
 from typing import Annotated, Any
 
-from sim_hardware.faults.kind import UNSEEN, Kind, Nothing, Parameters, about, give, lift
+from sim_hardware.faults.kind import Kind, Nothing, Parameters, about, give, lift
 from sim_hardware.faults.place import Place
-from sim_hardware.faults.probing import cannot_be_seen
-from sim_hardware.faults.reading import GarbledError, RefusedError, run_tool
+from sim_hardware.faults.probing import COUNTED_S
+from sim_hardware.faults.reading import GarbledError, ReadingError, RefusedError, read_tree, run_tool
 from sim_hardware.plant.pool import orders
 from sim_hardware.plant.pool.shape import BLOCKS
 
@@ -40,6 +41,35 @@ async def _see_unmounted(place: Place, _: Nothing) -> bool:
     return float(words[0]) < _MOUNTED_TB_S
 
 
+async def _read(place: Place, path: str) -> int:
+    """A number in the tree of the pool's driver."""
+    text = await read_tree(place.rig, place.short, f"dsm/dsm0/{path}")
+    if not text.isdecimal():
+        raise ReadingError(f"{place.target}: {path} is {text!r}, no number")
+    return int(text)
+
+
+async def _see_hot(place: Place, it: HotBlock) -> bool:
+    """The block takes at least half of what is due to it of the writes of a second."""
+    paths = [f"block{block}/written_bytes" for block in range(BLOCKS)]
+    first = [await _read(place, path) for path in paths]
+    await asyncio.sleep(COUNTED_S)
+    written = [await _read(place, path) - before for path, before in zip(paths, first, strict=True)]
+    due = it.share + (1.0 - it.share) / BLOCKS
+    return sum(written) > 0 and written[it.block] >= due / 2.0 * sum(written)
+
+
+async def _see_worn(place: Place, it: WornBlock) -> bool:
+    """Whole percents, rounded down."""
+    percent = await _read(place, f"block{it.block}/wear_percent")
+    return percent > 0 and percent + 1 >= 100.0 * it.share
+
+
+async def _see_not_atomic(place: Place, _: Nothing) -> bool:
+    """As a kernel comes, it allows none."""
+    return await _read(place, "snapshot_atomic") == 0
+
+
 KINDS: tuple[Kind[Any], ...] = (
     Kind(
         kind="pool.hot_block",
@@ -48,9 +78,8 @@ KINDS: tuple[Kind[Any], ...] = (
         targets=("pool",),
         inject=give(lambda place, it: orders.SkewWrites(place.short, it.gigabytes_per_s, it.share, it.block)),
         lift=lift(lambda place: orders.SkewWrites(place.short, 0.0)),
-        probe=cannot_be_seen("no device tells where writes go"),
+        probe=_see_hot,
         takes_out=False,
-        layers=UNSEEN,
     ),
     Kind(
         kind="pool.worn_block",
@@ -59,10 +88,9 @@ KINDS: tuple[Kind[Any], ...] = (
         targets=("pool",),
         inject=give(lambda place, parameters: orders.WearBlock(place.short, parameters.block, parameters.share)),
         lift=lambda _, __: None,
-        probe=cannot_be_seen("no device tells how worn a block is"),
+        probe=_see_worn,
         undoable=False,
         danger="physical",
-        layers=UNSEEN,
     ),
     Kind(
         kind="pool.unmounted",
@@ -81,9 +109,8 @@ KINDS: tuple[Kind[Any], ...] = (
         targets=("pool",),
         inject=give(lambda place, _: orders.AllowAtomic(place.short, on=False)),
         lift=lift(lambda place: orders.AllowAtomic(place.short, on=True)),
-        probe=cannot_be_seen("only a snapshot would tell, and a probe takes none"),
+        probe=_see_not_atomic,
         takes_out=False,
         danger="os",
-        layers=UNSEEN,
     ),
 )

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable, Iterable
+from contextlib import suppress
+from functools import partial
 from typing import Annotated, Any, Literal
 
 from sim_hardware.faults.kind import Kind, Nothing, Parameters, about, give, lift
@@ -38,18 +41,37 @@ def _list_fed(place: Place) -> list[str]:
 
 
 async def _see_sag(place: Place, parameters: InputSag) -> bool:
-    """At the UPS of the feed, or where there is none, at its first PDU. With the generator running it is over for them."""
+    """At the UPS of the feed; where there is none, or it is dark with its input, at the PDUs behind it.
+
+    When all of these are dark, that is a sag too, if any has shown a voltage before. With the generator running it is over for them.
+    """
     rack, feeds = place.rig.world.rack, _list_fed(place)
-    ups = next((ups.name for ups in rack.ups if ups.name in feeds), "")
-    if ups:
-        shown = await read_nut(place.rig, ups, "input.voltage")
-    else:
-        pdu = next((pdu.name for pdu in rack.pdus if pdu.feed in feeds), "")
-        found = pick(await read_page(place.rig, f"pdu/{pdu}/redfish", "PowerEquipment/RackPDUs/1/Sensors/Voltage"), "Reading")
-        shown = None if found is None else str(found)
-    if shown is None:
+    sources = [partial(_read_input, place, ups.name) for ups in rack.ups if ups.name in feeds]
+    sources += [partial(_read_behind, place, pdu.name) for pdu in rack.pdus if pdu.feed in feeds][:2]
+    shown = await _find_first(sources)
+    if place.remember("shown", shown) is None:
         raise ReadingError(f"{place.target}: nothing behind it shows its voltage")
-    return float(shown) < rack.sim.power.volts * (1.0 - parameters.depth / 2.0)
+    return shown is None or shown < rack.sim.power.volts * (1.0 - parameters.depth / 2.0)
+
+
+async def _find_first(sources: Iterable[Callable[[], Awaitable[float | None]]]) -> float | None:
+    """The first voltage that anything shows; None when all are dark."""
+    for read in sources:
+        with suppress(ReadingError):
+            shown = await read()
+            if shown is not None:
+                return shown
+    return None
+
+
+async def _read_input(place: Place, ups: str) -> float | None:
+    shown = await read_nut(place.rig, ups, "input.voltage")
+    return None if shown is None else float(shown)
+
+
+async def _read_behind(place: Place, pdu: str) -> float | None:
+    found = pick(await read_page(place.rig, f"pdu/{pdu}/redfish", "PowerEquipment/RackPDUs/1/Sensors/Voltage"), "Reading")
+    return None if found is None else float(str(found))
 
 
 async def _see_no_generator(place: Place, _: Nothing) -> bool:

@@ -82,15 +82,6 @@ def combine(*reads: Read[T]) -> Read[tuple[T, ...]]:
     return read
 
 
-def cannot_be_seen(why: str) -> Probe[Any]:
-    """No device shows it."""
-
-    async def probe(place: Place, _: object) -> bool | None:
-        raise ReadingError(f"{place.kind} on {place.target}: {why}")
-
-    return probe
-
-
 def require(value: T | None, what: str) -> T:
     """The value. Raises ReadingError when there is none."""
     if value is None:

@@ -150,9 +150,10 @@ class SimNode(_Table, frozen=True, kw_only=True):
 
 
 class SimLoop(_Table, frozen=True, kw_only=True):
-    """The cooling plant behind a loop: a file of `plant/cooling/plants/`, scaled to the heat of its nodes."""
+    """The cooling plant behind a loop, and how its CDU speaks: a file of `plant/cooling/plants/`, scaled to the heat of its nodes."""
 
     plant: str = "reference"
+    map: str = "dcd"  # the register map of its TCP port, of `devices/modbus/maps/`
 
 
 class SimJob(_Table, frozen=True, kw_only=True):
@@ -160,7 +161,6 @@ class SimJob(_Table, frozen=True, kw_only=True):
 
     name: str = "train"
     step_s: Positive = 2.0
-    checkpoint_gb: Positive = 8.0  # of one rank
     save_s: Positive = 6.0  # a whole save at full speed
     checkpoint_every_s: Positive = 600.0
     tensor: int = 8  # TP x PP x DP need not cover the world: DP takes what is left

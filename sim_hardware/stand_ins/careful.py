@@ -22,7 +22,7 @@ SILENT_S = 3.0  # three beats (H2)
 
 
 class Careful:
-    """See the module."""
+    """Arms the shed, saves and stops in time, caps what runs hot, puts a spare in, and comes back in stages."""
 
     def __init__(self) -> None:
         self._duties = (KeepArmed(), SaveInTime(), KeepCool(), ReplaceSilent())

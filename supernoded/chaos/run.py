@@ -196,6 +196,11 @@ class _Director:
         return sight.effect is Effect.PRESENT, sight.text or sight.effect.value
 
     async def _look_gone(self, fault: Fault) -> None:
+        """What was seen in a state of the plant must be gone from there; all else from where the drive looks."""
+        see = fault.planned.see
+        if see is not None and see.as_event() is None:
+            fault.undone = self._stage.now() if held_since(see, self._record) is None else None
+            return
         sight = await self._stage.manifest(fault.planned.injection)
         fault.sight = sight.text or sight.effect.value
         fault.undone = self._stage.now() if sight.effect is Effect.ABSENT else None

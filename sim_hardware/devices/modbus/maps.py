@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from importlib import resources
 from typing import Annotated, Literal
 
@@ -48,7 +49,6 @@ class Register(_Table, frozen=True, kw_only=True):
     quantity: str = ""  # what it measures ...
     subject: str = "{subject}"  # ... of what
     constant: Scalar | None = None  # or what it always shows; with neither it shows what was written last
-    initial: float = 0.0
     words: dict[str, int] = {}  # a text as a number
     flags: tuple[str, ...] = ()  # the names of the bits from bit 0, "" for one without; "numbers" alone: bit n - 1 is n
     refresh_s: Seconds = 0.0  # a new value only so often
@@ -104,6 +104,7 @@ def list_maps() -> tuple[str, ...]:
     return tuple(sorted(file.name.removesuffix(".toml") for file in _folder().iterdir() if file.name.endswith(".toml")))
 
 
+@cache
 def load_map(name: str) -> RegisterMap:
     """The map of this name. Raises MapError."""
     file = _folder() / f"{name}.toml"

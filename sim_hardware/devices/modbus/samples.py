@@ -8,7 +8,8 @@ from sim_hardware.devices.modbus.kinds import Raw, pack, pack_text, quantise
 from sim_hardware.devices.modbus.layout import Field, Point
 from sim_hardware.devices.modbus.maps import Register
 from sim_hardware.devices.panel import Impairment, Panel
-from sim_hardware.plant.words import UnknownSensorError, Value
+from sim_hardware.devices.reading import read
+from sim_hardware.plant.words import Value
 
 CLOCK, OUTLETS = "device.clock", "device.outlets"  # what a device knows by itself: s since its start, and a count
 
@@ -49,10 +50,7 @@ class Samples:
             return self._panel.now()
         if quantity == OUTLETS:
             return float(self._outlets)
-        try:
-            return self._panel.sense(subject, quantity)
-        except UnknownSensorError:
-            return None
+        return read(self._panel, subject, quantity)
 
     def _take(self, field: Field) -> Value:
         period = field.spec.refresh_s

@@ -11,6 +11,7 @@ from sim_hardware.devices.modbus.serial import SerialDevice
 from sim_hardware.devices.modbus.tcp import TcpDevice
 from sim_hardware.devices.modbus.unit import Unit
 from sim_hardware.devices.panel import Panel
+from sim_hardware.rack.shape import SimLoop
 
 CDU_PACE = Pace(19200)  # the public facts of Meta's RPU: 19200, no parity
 FEED_PACE = Pace(115200)  # the least at which a broadcast and its silence are done in 3 ms (Q22)
@@ -25,19 +26,21 @@ class Site:
     devices: tuple[TcpDevice | SerialDevice, ...]
 
 
-def build_site(panel: Panel, folder: str, seed: int, cdu_map: str = "dcd") -> Site:
+def build_site(panel: Panel, folder: str, seed: int) -> Site:
     """A CDU has a TCP port (`cdu/0`) and a line of its own (`cdu/0/rtu`); all PDUs and the UPS of a feed share one line.
 
     Raises MapError for a map that is not there.
     """
     lines: dict[str, Line] = {}
-    devices = (*_build_cdus(panel, folder, seed, cdu_map, lines), *_build_feeds(panel, folder, seed, lines))
+    devices = (*_build_cdus(panel, folder, seed, lines), *_build_feeds(panel, folder, seed, lines))
     return Site(lines, devices)
 
 
-def _build_cdus(panel: Panel, folder: str, seed: int, map_name: str, lines: dict[str, Line]) -> Iterator[TcpDevice | SerialDevice]:
-    over_tcp, over_line = load_map(map_name), load_map("rpu")
+def _build_cdus(panel: Panel, folder: str, seed: int, lines: dict[str, Line]) -> Iterator[TcpDevice | SerialDevice]:
+    over_line = load_map("rpu")
     for loop in panel.rack.loops:
+        map_name = panel.rack.sim.loops.get(loop.name, SimLoop()).map
+        over_tcp = load_map(map_name)
         path = f"{folder}/{loop.name}"
         line = lines[path] = Line(loop.name, CDU_PACE, seed)
         yield TcpDevice(loop.subject, map_name, Unit(panel, over_tcp, loop.subject), seed=seed)

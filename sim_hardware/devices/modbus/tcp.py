@@ -13,6 +13,7 @@ from sim_hardware.devices.modbus.unit import Unit
 from sim_hardware.devices.panel import Impairment
 
 _HEAD = 7  # bytes before the PDU
+_MOST = 64  # answers of a client that wait, above which no more is read; ours
 _ANY = frozenset({0, 255})  # unit ids that mean the device itself (Modbus Messaging on TCP/IP V1.0b, unit identifier)
 
 
@@ -66,6 +67,8 @@ class _Connection(asyncio.Protocol):
     def __init__(self, device: TcpDevice) -> None:
         self._device, self._stream = device, Stream()
         self._last = 0.0  # when the newest answer goes out: none overtakes another
+        self._waiting = 0  # answers
+        self._full = False  # the client takes no answers
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         if isinstance(transport, asyncio.Transport):
@@ -84,14 +87,36 @@ class _Connection(asyncio.Protocol):
             self._reply(self._device.answer(request))
 
     def _reply(self, frame: bytes | None) -> None:
-        if frame is None:
+        if frame is None or self._transport.is_closing():
             return
         loop = asyncio.get_running_loop()
         self._last = max(self._last, loop.time() + self._device.impairment.delay_s)
         if self._last <= loop.time():
             self._transport.write(frame)
         else:
-            loop.call_at(self._last, self._transport.write, frame)
+            self._waiting += 1
+            loop.call_at(self._last, self._send, frame)
+        self._read_on()
+
+    def _send(self, frame: bytes) -> None:
+        self._waiting -= 1
+        if not self._transport.is_closing():
+            self._transport.write(frame)
+            self._read_on()
+
+    def _read_on(self) -> None:
+        """Take further requests, or none for the present."""
+        (self._transport.pause_reading if self._full or self._waiting >= _MOST else self._transport.resume_reading)()
+
+    def pause_writing(self) -> None:
+        """The client takes no answers."""
+        self._full = True
+        self._read_on()
+
+    def resume_writing(self) -> None:
+        """It takes them again."""
+        self._full = False
+        self._read_on()
 
     def connection_lost(self, exc: Exception | None) -> None:
         del exc

@@ -11,6 +11,7 @@ from sim_hardware.devices.modbus.requests import BitTable, Code, RefusalError, W
 from sim_hardware.devices.modbus.samples import Samples, make_raw
 from sim_hardware.devices.modbus.writes import Writes
 from sim_hardware.devices.panel import Impairment, Panel
+from sim_hardware.devices.reading import is_dark
 
 BROADCAST = 0
 
@@ -21,12 +22,18 @@ class Unit:
     def __init__(self, panel: Panel, register_map: RegisterMap, subject: str) -> None:
         outlets = [outlet.number for pdu in panel.rack.pdus if f"pdu/{pdu.name}" == subject for outlet in pdu.outlets]
         self.map, self.subject, self.impairment = register_map, subject, Impairment()
+        self._panel = panel
         self.layout = lay_out(register_map, subject, outlets)
         self._samples = Samples(panel, self.impairment, len(outlets))
         self.writes = Writes(panel, self.impairment, self.layout, subject)
 
     def answer(self, unit: int, pdu: bytes) -> bytes | None:
-        """The answer to a request, which is none to a broadcast (unit 0). Impairments other than of values and orders are the server's."""
+        """The answer to a request; none to a broadcast (unit 0), and none at all without power.
+
+        Impairments other than of values and orders are the server's.
+        """
+        if is_dark(self._panel, self.subject):
+            return None
         answer = respond(self, pdu)
         return None if unit == BROADCAST else answer
 

@@ -29,9 +29,9 @@ class Writes:
         self.lost = 0  # writes that were
 
     def keep(self, field: Field) -> Raw:
-        """What was written last."""
+        """What was written last, and taken; 0 before that."""
         spec = field.spec
-        return self._kept.get(field, quantise(spec.initial, spec.kind, spec.scale, spec.offset, math.nan))
+        return self._kept.get(field, quantise(0.0, spec.kind, spec.scale, spec.offset, math.nan))
 
     def show(self, field: Field) -> tuple[int, ...]:
         """The same as words."""
@@ -61,11 +61,15 @@ class Writes:
         if too_fast or (spec.storage == "eeprom" and self._is_worn(field)):
             self.lost += 1
             return False
-        self._kept[field] = raw
+        before, self._kept[field] = self.keep(field), raw
         value = self._tell(field)
-        for action in spec.write:
-            if action.word in (None, raw):
-                self._order(action, field.number, value)
+        try:
+            for action in spec.write:
+                if action.word in (None, raw):
+                    self._order(action, field.number, value)
+        except RefusalError:
+            self._kept[field] = before
+            raise
         return True
 
     def apply_bit(self, point: Point, *, on: bool) -> None:

@@ -13,6 +13,7 @@ from sim_hardware.devices.nut.session import Session
 from sim_hardware.devices.nut.unit import Account, Unit
 from sim_hardware.devices.nut.variables import Dialect
 from sim_hardware.devices.panel import Impairment, Panel
+from sim_hardware.devices.shutdown import Shutdown
 
 LONGEST_LINE = 4096  # bytes without an end, at which the server hangs up; ours
 
@@ -20,8 +21,17 @@ LONGEST_LINE = 4096  # bytes without an end, at which the server hangs up; ours
 class NutServer:
     """A device of the bench: `ups/A`, at `nut://host:port/ups-a`."""
 
-    def __init__(self, panel: Panel, ups: str, *, dialect: Dialect = "absent", account: Account | None = None, seed: int = 0) -> None:
-        self.unit = Unit(panel, ups, dialect=dialect, account=account)
+    def __init__(
+        self,
+        panel: Panel,
+        ups: str,
+        *,
+        dialect: Dialect = "absent",
+        account: Account | None = None,
+        shutdown: Shutdown | None = None,
+        seed: int = 0,
+    ) -> None:
+        self.unit = Unit(panel, ups, dialect=dialect, account=account, shutdown=shutdown)
         self.garbling = Garbling(seed, self.name)
         self._connections: dict[_Connection, None] = {}  # in order, as a set has none
         self._timer: asyncio.TimerHandle | None = None
@@ -72,7 +82,7 @@ class NutServer:
 
 
 class _Connection(asyncio.Protocol):
-    """Answers one line after the other, each after the device's delay."""
+    """Answers one line after the other, each after the device's delay. While lines wait, or nobody takes the answers, no more is read."""
 
     def __init__(self, server: NutServer) -> None:
         self.server = server
@@ -81,6 +91,7 @@ class _Connection(asyncio.Protocol):
         self._buffer = b""
         self._lines: deque[bytes] = deque()
         self._last = False  # nothing is taken after what waits
+        self._full = False  # the client takes no answers
         self._timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -115,6 +126,8 @@ class _Connection(asyncio.Protocol):
         if self.server.impairment.silent:
             self._buffer = b""
             return
+        if self._last:
+            return
         *lines, self._buffer = (self._buffer + data).split(b"\n")
         self._lines.extend(lines)
         if len(self._buffer) > LONGEST_LINE:
@@ -124,12 +137,23 @@ class _Connection(asyncio.Protocol):
 
     def _go_on(self) -> None:
         """Answer what has waited long enough."""
-        while self._lines and self._timer is None:
+        while self._lines and self._timer is None and not self._full:
             delay = self.server.impairment.delay_s
             if delay > 0.0:
                 self._timer = asyncio.get_running_loop().call_later(delay, self._wake)
             else:
                 self._answer(self._lines.popleft())
+        if self._transport is not None and not self._transport.is_closing():
+            (self._transport.pause_reading if self._lines else self._transport.resume_reading)()
+
+    def pause_writing(self) -> None:
+        """The client takes no answers."""
+        self._full = True
+
+    def resume_writing(self) -> None:
+        """It takes them again."""
+        self._full = False
+        self._go_on()
 
     def _wake(self) -> None:
         self._timer = None

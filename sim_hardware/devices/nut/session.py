@@ -90,7 +90,6 @@ class Session:
             raise RefusalError("ALREADY-LOGGED-IN")
         self._require_ups(words)
         self._require_right()
-        self.unit.require()
         self._login = True
         self.unit.logins.append(self.host)
         return "OK"
@@ -116,10 +115,9 @@ class Session:
     # what it wants
 
     def force_shutdown(self, words: Sequence[str]) -> str:
-        """FSD: set the latch that tells everybody to shut down."""
+        """FSD: set the latch that tells everybody to shut down. As with upsd this goes without data too: whoever lost them may need it."""
         self._require_ups(words)
         self._require_right()
-        self.unit.require()
         self.unit.fsd = self.unit.fsd or not self.unit.impairment.idle_orders
         return "OK FSD-SET"
 

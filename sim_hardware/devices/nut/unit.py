@@ -10,6 +10,7 @@ from sim_hardware.devices.nut.settings import SETTINGS
 from sim_hardware.devices.nut.variables import Dialect, list_variables
 from sim_hardware.devices.nut.words import RefusalError
 from sim_hardware.devices.panel import Impairment, Panel
+from sim_hardware.devices.reading import is_dark
 from sim_hardware.devices.shutdown import Shutdown
 
 VERSION = "2.8.0"
@@ -27,11 +28,13 @@ class Account(msgspec.Struct, frozen=True):
 class Unit:
     """The UPS as upsd holds it.
 
-    `connected` False is a driver that does not run; `impairment.stale` one that has lost its UPS. `fsd` is a latch: only a new server
-    clears it.
+    `connected` False is a driver that does not run; `impairment.stale` one that has lost its UPS, as it has one without power.
+    `fsd` is a latch: only a new server clears it.
     """
 
-    def __init__(self, panel: Panel, ups: str, *, dialect: Dialect = "absent", account: Account | None = None) -> None:
+    def __init__(
+        self, panel: Panel, ups: str, *, dialect: Dialect = "absent", account: Account | None = None, shutdown: Shutdown | None = None
+    ) -> None:
         self.panel, self.ups, self.dialect = panel, ups, dialect
         self.account = account or Account()
         self.name = f"ups-{ups.lower()}"
@@ -40,7 +43,7 @@ class Unit:
         self.fsd = False
         self.settings = {name: setting.default for name, setting in SETTINGS.items()}
         self.logins: list[str] = []  # hosts that said LOGIN
-        self.shutdown = Shutdown(panel, ups)
+        self.shutdown = shutdown or Shutdown(panel, ups)
         self._answers: dict[str, tuple[float, str]] = {}
         self._tracked = 0
 
@@ -48,7 +51,7 @@ class Unit:
         """Raises RefusalError when its values are not to be had."""
         if not self.connected:
             raise RefusalError("DRIVER-NOT-CONNECTED")
-        if self.impairment.stale:
+        if self.impairment.stale or is_dark(self.panel, f"ups/{self.ups}"):
             raise RefusalError("DATA-STALE")
 
     def list_variables(self) -> dict[str, str]:

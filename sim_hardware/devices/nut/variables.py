@@ -9,11 +9,10 @@ from typing import Literal
 import msgspec
 
 from sim_hardware.devices.panel import Panel
-from sim_hardware.devices.shutdown import read
+from sim_hardware.devices.reading import read
 from sim_hardware.plant.words import Value
 
 Dialect = Literal["absent", "minus-one", "zero"]  # how a driver shows what it does not know: all three are in the field
-POWER_FACTOR = 0.9  # of the rating, as of an ordinary double-conversion unit
 LEAST, MOST = -(2.0**31), 2.0**32 - 1.0  # what fits into the registers that drivers read
 _UNKNOWN = {"minus-one": "-1", "zero": "0"}
 
@@ -57,6 +56,7 @@ ROWS = (
     Row("ups.power", "ups.output_va", 0, "Apparent power, in voltamperes"),
     Row("ups.power.nominal", "ups.rated_va", 0, "Rated apparent power, in voltamperes"),
     Row("ups.realpower", "ups.output_power", 0, "Real power, in watts"),
+    Row("ups.realpower.nominal", "ups.rated_power", 0, "Rated real power, in watts"),
     Row("ups.serial", "ups.serial", None, "Serial number of the UPS"),
 )
 PHASES = tuple(
@@ -76,7 +76,6 @@ OTHERS = {
     "output.voltage.nominal": "Rated voltage of the output, in volts",
     "ups.alarm": "Alarms that stand",
     "ups.mfr": "Maker of the UPS",
-    "ups.realpower.nominal": "Rated real power, in watts",
     "ups.status": "Status flags",
     "ups.test.result": "Result of the newest test of the battery",
     "ups.timer.shutdown": "Seconds until the output goes off; -1 when it stays on",
@@ -121,8 +120,6 @@ def _read_all(panel: Panel, subject: str, dialect: Dialect) -> Iterator[tuple[st
         yield "ups.alarm", " ".join(text for flag, text in _ALARMS.items() if flag in status) or "UPS fault!"
     result = read(panel, subject, "ups.test_result")
     yield "ups.test.result", _RESULTS.get(result, result) if isinstance(result, str) else None
-    rated = read(panel, subject, "ups.rated_va")
-    yield "ups.realpower.nominal", show(rated * POWER_FACTOR if isinstance(rated, float | int) else rated, 0, dialect)
     yield "input.phases", str(power.ups.phases)
     yield "input.voltage.nominal", f"{power.volts:.0f}"
     yield "output.voltage.nominal", f"{power.volts:.0f}"

@@ -9,9 +9,10 @@ from datetime import UTC, datetime
 from typing import NamedTuple, TypeGuard
 
 from sim_hardware.devices.panel import Impairment, Panel
+from sim_hardware.devices.reading import is_dark, read
 from sim_hardware.devices.redfish.words import ROOT
 from sim_hardware.loop import EPOCH
-from sim_hardware.plant.words import Order, UnknownSensorError, Value
+from sim_hardware.plant.words import Order, Value
 
 Later = Callable[[float, Callable[[], None]], object]
 
@@ -45,7 +46,7 @@ class Board:
     """One controller before its panel.
 
     `busy` holds what answers 503 until a time, by the beginning of its path; before `away_until` nothing answers at all, and neither
-    without direct current where `supply` names whose it is.
+    without power where `supply` names whose it is: that of a node (`n0`), a CDU or a PDU.
     """
 
     def __init__(self, panel: Panel, impairment: Impairment, later: Later = call_later) -> None:
@@ -71,7 +72,7 @@ class Board:
         known = self._seen.get(key)
         if known is not None and self._stays(key, known, every):
             return known
-        self._seen[key] = sample = Sample(self._sense(subject, quantity), self.now())
+        self._seen[key] = sample = Sample(read(self.panel, subject, quantity), self.now())
         return sample
 
     def _stays(self, key: tuple[str, str], known: Sample, every: float) -> bool:
@@ -79,19 +80,13 @@ class Board:
             return True
         return every > 0 and math.floor(known.at / every) == math.floor(self.now() / every)
 
-    def _sense(self, subject: str, quantity: str) -> Value:
-        try:
-            return self.panel.sense(subject, quantity)
-        except UnknownSensorError:  # such a part is not fitted
-            return None
-
     def hold(self, subject: str, quantity: str, seconds: float) -> None:
         """Show what was read last for so many more seconds."""
         self._held[subject, quantity] = self.now() + seconds
 
     def is_away(self) -> bool:
         """Whether the controller itself is off, or starting."""
-        return self.now() < self.away_until or (self.supply != "" and self._sense(self.supply, "power.available") == 0)
+        return self.now() < self.away_until or (self.supply != "" and is_dark(self.panel, self.supply))
 
     def restart(self, seconds: float, busy: float) -> None:
         """Be away for so long, then say for so long that it is busy."""

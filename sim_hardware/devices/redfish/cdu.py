@@ -37,7 +37,9 @@ def make_cdu(panel: Panel, cdu: str) -> RedfishDevice:
     known = [loop.subject for loop in panel.rack.loops]
     if cdu not in known:
         raise PlantError(f"there is no CDU {cdu}; there are {', '.join(known) or 'none'}")
-    return RedfishDevice(f"{cdu}/redfish", panel, partial(_fit, cdu))
+    device = RedfishDevice(f"{cdu}/redfish", panel, partial(_fit, cdu))
+    device.board.supply = cdu
+    return device
 
 
 def _count_pumps(board: Board, cdu: str) -> int:

@@ -31,7 +31,9 @@ def make_pdu(panel: Panel, pdu: str, style: Style = "dmtf") -> RedfishDevice:
     """
     for known in panel.rack.pdus:
         if known.name == pdu:
-            return RedfishDevice(f"pdu/{pdu}/redfish", panel, partial(_fit, known, style))
+            device = RedfishDevice(f"pdu/{pdu}/redfish", panel, partial(_fit, known, style))
+            device.board.supply = f"pdu/{pdu}"
+            return device
     raise PlantError(f"there is no PDU {pdu}; there are {', '.join(known.name for known in panel.rack.pdus) or 'none'}")
 
 

@@ -5,22 +5,27 @@ from __future__ import annotations
 import math
 
 from sim_hardware.devices.panel import Impairment, Panel
+from sim_hardware.devices.reading import is_dark, read
 from sim_hardware.devices.snmp.words import Asn, Kind, Unknown, number, text
-from sim_hardware.plant.words import Order, UnknownSensorError, Value
+from sim_hardware.plant.words import Order, Value
 from sim_hardware.rack import Rack
 
 
 class Front:
-    """A panel before the panel."""
+    """A panel before the panel, for the card of one thing (`ups/A`, `pdu/A1`)."""
 
-    def __init__(self, panel: Panel) -> None:
-        self.panel, self.impairment = panel, Impairment()
+    def __init__(self, panel: Panel, subject: str) -> None:
+        self.panel, self.subject, self.impairment = panel, subject, Impairment()
         self._seen: dict[tuple[str, str], Value] = {}
 
     @property
     def rack(self) -> Rack:
         """What stands where."""
         return self.panel.rack
+
+    def is_dark(self) -> bool:
+        """Whether the card has no power."""
+        return is_dark(self.panel, self.subject)
 
     def now(self) -> float:
         """Seconds of the plant's time."""
@@ -47,10 +52,7 @@ class Gauges:
 
     def read(self, quantity: str) -> Value:
         """What the panel shows; None too when it has no such sensor."""
-        try:
-            return self.panel.sense(self.subject, quantity)
-        except UnknownSensorError:
-            return None
+        return read(self.panel, self.subject, quantity)
 
     def measure(self, quantity: str) -> float | None:
         """A finite number, or None."""

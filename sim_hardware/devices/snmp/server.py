@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 from sim_hardware.devices.garbling import Garbling
 from sim_hardware.devices.panel import Impairment, Panel
+from sim_hardware.devices.shutdown import Shutdown
 from sim_hardware.devices.snmp.agent import Agent, Communities
 from sim_hardware.devices.snmp.front import Front
 from sim_hardware.devices.snmp.mib import Mib
@@ -19,6 +20,8 @@ from sim_hardware.devices.snmp.pdu2 import list_pdu2
 from sim_hardware.devices.snmp.ups import list_ups
 from sim_hardware.devices.snmp.ups_card import UpsCard
 from sim_hardware.devices.snmp.words import Unknown
+
+MOST_WAITING = 256  # requests that wait for the device's delay; more are lost, as from a full socket; ours
 
 
 class Timed(Protocol):
@@ -67,7 +70,9 @@ class SnmpServer:
                 self._timer.cancel()
 
     def answer(self, datagram: bytes) -> bytes | None:
-        """The answer, perhaps garbled; None for silence."""
+        """The answer, perhaps garbled; None for silence, as of a card without power."""
+        if self._front.is_dark():
+            return None
         answer = self.agent.answer(datagram)
         self._arm()
         return None if answer is None else self._garbling.garble(answer, self.impairment.garbled)
@@ -116,6 +121,8 @@ class _Socket(asyncio.DatagramProtocol):
         if impairment.delay_s <= 0.0:
             self._answer(data, addr)
             return
+        if len(self._waiting) >= MOST_WAITING:
+            return
         loop = asyncio.get_running_loop()
 
         def wake() -> None:
@@ -132,11 +139,17 @@ class _Socket(asyncio.DatagramProtocol):
 
 
 def make_ups_agent(
-    panel: Panel, ups: str, *, unknown: Unknown = "minus-one", communities: Communities | None = None, seed: int = 0
+    panel: Panel,
+    ups: str,
+    *,
+    unknown: Unknown = "minus-one",
+    communities: Communities | None = None,
+    shutdown: Shutdown | None = None,
+    seed: int = 0,
 ) -> SnmpServer:
     """The card of a UPS (RFC 1628), `ups/A/snmp`."""
-    front = Front(panel)
-    card = UpsCard(front, ups, unknown)
+    front = Front(panel, f"ups/{ups}")
+    card = UpsCard(front, ups, unknown, shutdown)
     return SnmpServer(f"ups/{ups}/snmp", front, Agent(Mib(list_ups(card)), communities), card.shutdown, seed)
 
 
@@ -144,7 +157,7 @@ def make_pdu_agent(
     panel: Panel, pdu: str, *, unknown: Unknown = "minus-one", communities: Communities | None = None, seed: int = 0
 ) -> SnmpServer:
     """The card of a PDU with both of APC's trees, `pdu/A1/snmp`. Raises KeyError when the rack has no such PDU."""
-    front = Front(panel)
+    front = Front(panel, f"pdu/{pdu}")
     outlets = Outlets(front, pdu, unknown, seed)
     mib = Mib([*list_pdu(outlets), *list_pdu2(outlets)])
     return SnmpServer(f"pdu/{pdu}/snmp", front, Agent(mib, communities), outlets, seed)

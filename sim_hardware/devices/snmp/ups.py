@@ -12,12 +12,11 @@ from sim_hardware.devices.snmp.ups_control import list_control, list_test
 from sim_hardware.devices.snmp.ups_tables import list_alarms, list_bypass, list_input, list_output
 from sim_hardware.devices.snmp.words import Asn, number, text
 
-POWER_FACTOR = 0.9  # of the rating, as of an ordinary double-conversion unit
 _UNKNOWN, _NORMAL, _LOW, _DEPLETED = 1, 2, 3, 4  # upsBatteryStatus
 
 
 def list_ups(card: UpsCard) -> Iterator[Cell]:
-    """The system group and the whole of upsObjects."""
+    """The system group, and of upsObjects what the plant has; without it are upsInputLineBads and upsBatteryCurrent."""
     yield from list_system(card.front, f"Simulated UPS of feed {card.ups}", (1, 3, 6, 1, 2, 1, 33), f"ups-{card.ups}")
     yield from _list_ident(card)
     yield from _list_battery(card)
@@ -72,6 +71,6 @@ def _list_config(card: UpsCard) -> Iterator[Cell]:
     ):
         yield constant((*config, column, 0), number(round(value)))
     yield Cell((*config, 5, 0), partial(gauges.number, "ups.rated_va"))
-    yield Cell((*config, 6, 0), partial(gauges.number, "ups.rated_va", POWER_FACTOR))
+    yield Cell((*config, 6, 0), partial(gauges.number, "ups.rated_power"))
     yield card.low_battery_minutes.cell((*config, 7, 0))
     yield card.audible.cell((*config, 8, 0))

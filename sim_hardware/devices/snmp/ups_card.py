@@ -32,12 +32,12 @@ _FLAGS = {
 class UpsCard:
     """The management card of one UPS."""
 
-    def __init__(self, front: Front, ups: str, unknown: Unknown = "minus-one") -> None:
+    def __init__(self, front: Front, ups: str, unknown: Unknown = "minus-one", shutdown: Shutdown | None = None) -> None:
         self.front, self.ups = front, ups
         self.gauges = Gauges(front, f"ups/{ups}", unknown)
         self.power = front.rack.sim.power
         self.phases = PHASES if self.power.ups.phases == 3 else ()
-        self.shutdown = Shutdown(front, ups)
+        self.shutdown = shutdown or Shutdown(front.panel, ups)
         self.name, self.attached = Setting(text(f"ups-{ups}"), most=63), Setting(text(""), most=63)
         self.shutdown_type, self.auto_restart = Setting(number(1), 1, 2), Setting(number(1), 1, 2)
         self.low_battery_minutes, self.audible = Setting(number(2)), Setting(number(2), 1, 3)

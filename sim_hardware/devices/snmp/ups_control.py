@@ -96,32 +96,28 @@ def _count(card: UpsCard, at: float) -> int:
     return -1 if at == math.inf else round(max(0.0, at - card.front.now()))
 
 
+def _timing(card: UpsCard, act: Commit) -> Commit:
+    """What is done to the timers, which the UPS has and not its card: a card whose orders go nowhere leaves them."""
+    return ordering(lambda: None if card.front.impairment.idle_orders else act())
+
+
 def _shut_down(card: UpsCard, value: Asn) -> Commit:
     """Off after so many seconds, and on again by itself if upsAutoRestart says so; -1 stops the countdown."""
     seconds = take_whole(value, -1, MOST)
     if seconds < 0:
-        return card.shutdown.stop
-    return ordering(lambda: card.shutdown.start(float(seconds), 0.0 if card.auto_restart.whole == 1 else None))
+        return _timing(card, card.shutdown.stop)
+    return _timing(card, lambda: card.shutdown.start(float(seconds), 0.0 if card.auto_restart.whole == 1 else None))
 
 
 def _start_up(card: UpsCard, value: Asn) -> Commit:
-    """On after so many seconds, or so many after a shutdown that is still to come."""
+    """On after so many seconds, whatever a countdown to off does meanwhile; -1 stops it."""
     seconds = take_whole(value, -1, MOST)
-    if seconds < 0:
-        return card.shutdown.stop
-
-    def start() -> None:
-        if card.shutdown.off_at < math.inf:
-            card.shutdown.start(card.shutdown.off_at - card.front.now(), float(seconds))
-        else:
-            card.shutdown.start_on(float(seconds))
-
-    return ordering(start)
+    return _timing(card, card.shutdown.stop_on if seconds < 0 else partial(card.shutdown.start_on, float(seconds)))
 
 
 def _reboot(card: UpsCard, value: Asn) -> Commit:
     """Off at once, and on again after so many seconds; -1 stops it."""
     seconds = take_whole(value, -1, _LONGEST_REBOOT_S)
     if seconds < 0:
-        return card.shutdown.stop
-    return ordering(lambda: card.shutdown.start(0.0, float(seconds)))
+        return _timing(card, card.shutdown.stop)
+    return _timing(card, lambda: card.shutdown.start(0.0, float(seconds)))

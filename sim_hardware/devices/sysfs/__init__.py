@@ -1,4 +1,4 @@
-"""A node's `/sys/class/infiniband`, `/sys/class/net` and `/sys/class/hwmon`, in memory and as a real folder."""
+"""A node's `/sys/class`: `infiniband`, `net`, `hwmon` and `dsm`, in memory and as a real folder."""
 
 from sim_hardware.devices.sysfs.ethernet import list_interfaces
 from sim_hardware.devices.sysfs.folder import SysfsFolder

@@ -9,15 +9,17 @@ from __future__ import annotations
 import errno
 import math
 import os
+import re
 from collections.abc import Callable
 from typing import NamedTuple, NoReturn
 
 from sim_hardware.devices.panel import Panel
-from sim_hardware.plant.words import UnknownSensorError, Value
+from sim_hardware.plant.words import Order, OrderError, UnknownSensorError, Value
 
 Show = Callable[[Panel], str]  # without the newline; raises OSError
 Store = Callable[[Panel, str], None]  # raises OSError as the kernel refuses
 
+_INTEGER = re.compile(r"\s*\+?(?P<digits>\d{1,9})\n?", re.ASCII)  # what kstrtoul takes, of the decimal ones
 NO_PMA = "N/A (no PMA)"  # what drivers without these registers say in the place of a number
 
 
@@ -70,3 +72,17 @@ def count(subject: str, quantity: str, bits: int, divisor: int = 1) -> Attribute
         return str(ceiling if value / divisor >= ceiling else int(max(0.0, value)) // divisor)
 
     return Attribute(show)
+
+
+def parse_number(text: str) -> int:
+    """A number that was written. Raises OSError, EINVAL, as kstrtoul does."""
+    found = _INTEGER.fullmatch(text)
+    return int(found["digits"]) if found else fail(errno.EINVAL)
+
+
+def give_order(panel: Panel, order: Order) -> None:
+    """Do it to the plant. Raises OSError, EINVAL, when the plant refuses."""
+    try:
+        panel.order(order)
+    except OrderError:
+        fail(errno.EINVAL)

@@ -9,14 +9,12 @@ from __future__ import annotations
 
 import errno
 import math
-import re
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
 from sim_hardware.devices.panel import Panel
-from sim_hardware.devices.sysfs.attributes import Attribute, clip, constant, fail, sense
+from sim_hardware.devices.sysfs.attributes import Attribute, clip, constant, fail, give_order, parse_number, sense
 from sim_hardware.plant.cooling.orders import FanControl, SetFan, SetFanControl
-from sim_hardware.plant.words import OrderError
 
 FANS = 8
 FULL = 255
@@ -26,7 +24,6 @@ FASTEST = 65_535  # rpm of the tachometer's register
 
 _CONTROLS: Mapping[str, FanControl] = MappingProxyType({"0": "full", "1": "manual", "2": "auto"})
 _PLACES = ("", "optics", "nic", "vrm", "dimm")  # of the air temperatures; the first is the inlet's
-_INTEGER = re.compile(r"\s*\+?(?P<digits>\d{1,9})\n?", re.ASCII)  # what kstrtoul takes, of the decimal ones
 
 
 def list_hwmon(node: str) -> Iterator[tuple[str, Attribute]]:
@@ -58,12 +55,12 @@ def _list_pwm(node: str, number: int) -> Attribute:
         return str(round(clip(percent, 0.0, 100.0) * FULL / 100.0))
 
     def store(panel: Panel, text: str) -> None:
-        duty = _parse(text)
+        duty = parse_number(text)
         if duty > FULL:
             fail(errno.EINVAL)
         if sense(panel, node, "fan.control") != "manual":
             fail(errno.EPERM)
-        _order(panel, SetFan(node, number, duty * 100.0 / FULL))
+        give_order(panel, SetFan(node, number, duty * 100.0 / FULL))
 
     return Attribute(show, store)
 
@@ -74,8 +71,8 @@ def _list_enable(node: str) -> Attribute:
         return next((number for number, name in _CONTROLS.items() if name == control), "") or fail(errno.EIO)
 
     def store(panel: Panel, text: str) -> None:
-        control = _CONTROLS.get(str(_parse(text)))
-        _order(panel, SetFanControl(node, control or fail(errno.EINVAL)))
+        control = _CONTROLS.get(str(parse_number(text)))
+        give_order(panel, SetFanControl(node, control or fail(errno.EINVAL)))
 
     return Attribute(show, store)
 
@@ -98,15 +95,3 @@ def _sense(panel: Panel, subject: str, quantity: str) -> float | None:
     if not isinstance(value, int | float) or math.isnan(value):
         fail(errno.EIO)
     return float(value)
-
-
-def _parse(text: str) -> int:
-    found = _INTEGER.fullmatch(text)
-    return int(found["digits"]) if found else fail(errno.EINVAL)
-
-
-def _order(panel: Panel, order: SetFan | SetFanControl) -> None:
-    try:
-        panel.order(order)
-    except OrderError:
-        fail(errno.EINVAL)

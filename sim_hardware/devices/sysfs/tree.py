@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Iterator, Mapping
-from itertools import chain
+from collections.abc import Iterable, Mapping
+from functools import cached_property
 
 from sim_hardware.devices.panel import Impairment, Panel
 from sim_hardware.devices.sysfs.attributes import Attribute, fail
+from sim_hardware.devices.sysfs.dsm import list_dsm
 from sim_hardware.devices.sysfs.ethernet import list_ethernet
 from sim_hardware.devices.sysfs.hwmon import list_hwmon
 from sim_hardware.devices.sysfs.infiniband import list_infiniband
@@ -17,8 +18,13 @@ PREFIX = "/sys/class/"
 
 
 def list_attributes(rack: Rack, node: str) -> dict[str, Attribute]:
-    """Every file of a node by its path below `/sys/class`: `infiniband/...`, `net/...`, `hwmon/...`."""
-    folders = {"infiniband": list_infiniband(rack, node), "net": list_ethernet(rack, node), "hwmon": list_hwmon(node)}
+    """Every file of a node by its path below `/sys/class`: `infiniband/...`, `net/...`, `hwmon/...`, `dsm/...`."""
+    folders = {
+        "infiniband": list_infiniband(rack, node),
+        "net": list_ethernet(rack, node),
+        "hwmon": list_hwmon(node),
+        "dsm": list_dsm(node),
+    }
     return {f"{folder}/{path}": attribute for folder, found in folders.items() for path, attribute in found}
 
 
@@ -38,9 +44,16 @@ class SysfsTree:
     def __init__(self, panel: Panel, node: str) -> None:
         self.name = f"{node}/sysfs"
         self.impairment = Impairment()
-        self._panel, self._attributes = panel, list_attributes(panel.rack, node)
-        self._folders = _list_folders(self._attributes)
+        self._panel, self._node = panel, node
         self._shown: dict[str, str] = {}  # what each file said last
+
+    @cached_property
+    def _attributes(self) -> dict[str, Attribute]:  # when somebody first looks: a pod has many trees at which nobody ever does
+        return list_attributes(self._panel.rack, self._node)
+
+    @cached_property
+    def _folders(self) -> dict[str, list[str]]:
+        return _list_folders(self._attributes)
 
     def read(self, path: str) -> str:
         """One file, with its newline. Raises OSError: ENOENT, EISDIR, ENODEV when impaired, and what the attribute itself fails with."""
@@ -87,16 +100,12 @@ class SysfsTree:
         return attribute
 
 
-def _list_folders(paths: Mapping[str, Attribute]) -> dict[str, list[str]]:
-    folders: dict[str, dict[str, None]] = {}
-    for folder, name in chain.from_iterable(_split(path) for path in paths):
-        folders.setdefault(folder, {})[name] = None
-    return {folder: sorted(names) for folder, names in folders.items()}
-
-
-def _split(path: str) -> Iterator[tuple[str, str]]:
-    """Each folder on the way, and what is in it."""
-    while path:
+def _list_folders(paths: Iterable[str]) -> dict[str, list[str]]:
+    """What is in each folder, for each on the way to a file."""
+    folders: dict[str, set[str]] = {}
+    for path in paths:
         folder, _, name = path.rpartition("/")
-        yield folder, name
-        path = folder
+        while name and name not in folders.setdefault(folder, set()):
+            folders[folder].add(name)
+            folder, _, name = folder.rpartition("/")
+    return {folder: sorted(names) for folder, names in folders.items()}

@@ -3,18 +3,10 @@
 from __future__ import annotations
 
 from sim_hardware.devices.panel import Panel
+from sim_hardware.devices.reading import read
 from sim_hardware.devices.tools.words import StuckError
-from sim_hardware.plant.words import UnknownSensorError, Value
 
 MOST = 1e15  # nothing on a card is greater; a driver's integers end well above
-
-
-def read(panel: Panel, subject: str, quantity: str) -> Value:
-    """What the sensor shows; None where there is none."""
-    try:
-        return panel.sense(subject, quantity)
-    except UnknownSensorError:
-        return None
 
 
 def read_number(panel: Panel, subject: str, quantity: str) -> float | None:
@@ -26,7 +18,7 @@ def read_number(panel: Panel, subject: str, quantity: str) -> float | None:
 def read_text(panel: Panel, subject: str, quantity: str, missing: str = "NA") -> str:
     """One line of text, or the word for none."""
     value = read(panel, subject, quantity)
-    return value.splitlines()[0].strip() if isinstance(value, str) and value.strip() else missing
+    return value.strip().splitlines()[0].encode(errors="replace").decode() if isinstance(value, str) and value.strip() else missing
 
 
 def read_flags(panel: Panel, subject: str, quantity: str) -> frozenset[str] | None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from sim_hardware.devices.panel import Panel
+from sim_hardware.devices.reading import read
 from sim_hardware.devices.tools.arguments import UsageError, parse, parse_slot
-from sim_hardware.devices.tools.gauges import count_cards, find_bus, read, read_number
+from sim_hardware.devices.tools.gauges import count_cards, find_bus, read_number
 from sim_hardware.devices.tools.gpus import Gpu, list_gpus
 from sim_hardware.devices.tools.nvidia_table import print_table
 from sim_hardware.devices.tools.nvidia_xml import print_xml

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from sim_hardware.devices.panel import Panel
+from sim_hardware.devices.reading import read
 from sim_hardware.devices.tools.dsm import dsm_snapshot, dsm_sync_all, dsmbandwidth
-from sim_hardware.devices.tools.gauges import read
 from sim_hardware.devices.tools.hccn_tool import hccn_tool
 from sim_hardware.devices.tools.msprof import msprof
 from sim_hardware.devices.tools.npu_smi import npu_smi

@@ -1,6 +1,7 @@
 """Reading a rig as somebody outside does: by the bytes of its devices. Each reading takes at most `LIMIT` seconds of the loop's time."""
 
 from sim_hardware.faults.reading.exchanges import Ear, exchange, listen
+from sim_hardware.faults.reading.log import read_log
 from sim_hardware.faults.reading.nut import ask_nut, read_nut
 from sim_hardware.faults.reading.oid import read_oid
 from sim_hardware.faults.reading.page import pick, read_page, send_page
@@ -23,6 +24,7 @@ __all__ = [
     "find_register",
     "listen",
     "pick",
+    "read_log",
     "read_nut",
     "read_oid",
     "read_page",

@@ -80,9 +80,10 @@ def beat(state: State, order: orders.Beat) -> State:
 
 
 def set_watchdog(state: State, order: orders.SetWatchdog) -> State:
-    """Another time of the watchdog, from now on."""
+    """Another time of the watchdog, from now on. To say the same again is no heartbeat."""
     place = find_awake(state, order.cdu)
-    return _restart_watchdog(state, place, check_range(order.cdu, "watchdog", order.seconds, SHORTEST, LONGEST, "s"))
+    seconds = check_range(order.cdu, "watchdog", order.seconds, SHORTEST, LONGEST, "s")
+    return state if seconds == state.cdus[place].controller.watchdog_s else _restart_watchdog(state, place, seconds)
 
 
 def _restart_watchdog(state: State, place: int, seconds: float) -> State:

@@ -13,7 +13,7 @@ _RANGEABILITY = 50.0  # of an equal-percentage valve: what most makers give
 def find_effectiveness(units: float, ratio: float) -> float:
     """The share of the greatest possible heat, of NTU and the ratio of the lesser to the greater heat capacity flow."""
     if ratio > 1.0 - 1e-9:
-        return units / (1.0 + units)
+        return 1.0 - 1.0 / (1.0 + units)  # of a trickle there are more units than a float has room for
     decay = math.exp(-units * (1.0 - ratio))
     return (1.0 - decay) / (1.0 - ratio * decay)
 

@@ -49,12 +49,19 @@ def _pump(pumping: Pumping, heads: Sequence[float], pressure: float) -> float:
 
 
 def find_pressure(flow: float, openness: float) -> float:
-    """The pressure difference over the branches."""
-    return (flow / openness) ** 2 if openness > 0.0 else 0.0
+    """The pressure difference over branches that are open to a share."""
+    return (flow / openness) ** 2
+
+
+def find_shut_off(speeds: Sequence[float], head: float = 1.0) -> float:
+    """The pressure difference over closed branches: nothing flows, and nothing of the pumps' head is lost on the way."""
+    return _SHUT_OFF * head * max(speeds) ** 2
 
 
 def find_speed(pumping: Pumping, openness: float) -> float:
     """The speed at which the duty pumps hold the rated pressure difference; 1 when they cannot."""
+    if openness <= 0.0:
+        return 1.0 / math.sqrt(_SHUT_OFF)
     low, high = 0.0, 1.0
     for _ in range(_HALVINGS):
         middle = (low + high) / 2.0

@@ -107,6 +107,8 @@ def want_duty(design: Design, pumps: Sequence[Pump]) -> tuple[Pump, ...]:
 
 
 def change_control(controller: Controller, control: Control, at: float) -> Controller:
-    """The controller in another's hands; its watchdog starts with that, and `auto` has none."""
+    """The controller in another's hands; its watchdog starts with that, and `auto` has none. To say the same again is no heartbeat."""
+    if control == controller.control:
+        return controller
     until = math.inf if control == "auto" else at + controller.watchdog_s
     return replace(controller, control=control, until=until)

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from sim_hardware.plant.cooling.cdu import Cdu, Water
 from sim_hardware.plant.cooling.drives import step_pump
-from sim_hardware.plant.cooling.hydraulics import find_flow, find_pressure
+from sim_hardware.plant.cooling.hydraulics import find_flow, find_pressure, find_shut_off
 from sim_hardware.plant.cooling.plc import change_control
 from sim_hardware.plant.cooling.site import SUBSTEP, LoopSite
 from sim_hardware.plant.cooling.telling import LEVEL_LOW, LEVEL_OUT, tell_control, tell_pump
@@ -40,9 +40,10 @@ def set_flow(cdu: Cdu, loop: LoopSite) -> Cdu:
     """The CDU with the flow that its pumps make through its branches. Air in the coolant takes the pumps' head."""
     openness = sum(cdu.openness)
     head = 0.0 if cdu.water.level < LEVEL_OUT else (1.0 - find_air(cdu)) ** 2
-    flow = find_flow(loop.design.pumping, [pump.speed for pump in cdu.pumps], openness, head)
-    pressure = find_pressure(flow, openness) * loop.design.pumping.kilopascals
-    return replace(cdu, water=replace(cdu.water, flow=flow), kilopascals=pressure)
+    speeds = [pump.speed for pump in cdu.pumps]
+    flow = find_flow(loop.design.pumping, speeds, openness, head)
+    pressure = find_pressure(flow, openness) if openness > 0.0 else find_shut_off(speeds, head)
+    return replace(cdu, water=replace(cdu.water, flow=flow), kilopascals=pressure * loop.design.pumping.kilopascals)
 
 
 def find_air(cdu: Cdu) -> float:

@@ -6,11 +6,15 @@ generator, once and for all, and is looked up where somebody asks. So a count do
 
 from __future__ import annotations
 
+import math
+from functools import lru_cache
+
 from sim_hardware.plant.chance import Chance, draw, draw_normal, draw_poisson
 
 _SEGMENT = 0xD1342543DE82EF95  # an odd number: every segment has its own generator
 _RIGHT = 0x9E6C63D0676A9A99
 _BITS = 53  # of one draw
+KEPT = 1 << 15  # parts of processes that are remembered: one that is looked up again and again is not made anew each time
 _FINEST = 2.0**-60  # of its beginning, at which an interval is a point
 
 
@@ -19,16 +23,20 @@ def count_arrivals(chance: Chance, expected: float) -> int:
 
     The axis is cut into [0, 1), [1, 2), [2, 4), [4, 8)...; each has a Poisson number of events of its own.
     """
-    total, start, width, number = 0, 0.0, 1.0, 0
-    while start + width <= expected:
-        total += _fill(chance, number, width)[1]
-        start, width, number = start + width, start + width, number + 1
-    inside, count = _fill(chance, number, width)
-    return total + _count_left(inside, count, start, width, expected)
+    number = max(0, math.frexp(expected)[1])
+    start = 2.0 ** (number - 1) if number else 0.0
+    total, inside, count = _reach(chance, number)
+    return total + _count_left(inside, count, start, start or 1.0, expected)
 
 
-def _fill(chance: Chance, number: int, width: float) -> tuple[Chance, int]:
-    return draw_poisson(chance + number * _SEGMENT, width)
+@lru_cache(maxsize=KEPT)
+def _reach(chance: Chance, number: int) -> tuple[int, Chance, int]:
+    """The events before a segment; the segment's own generator, and its own events."""
+    total = 0
+    if number:
+        before, _, last = _reach(chance, number - 1)
+        total = before + last
+    return total, *draw_poisson(chance + number * _SEGMENT, 2.0 ** max(0, number - 1))
 
 
 def _count_left(chance: Chance, count: int, start: float, width: float, until: float) -> int:

@@ -6,29 +6,15 @@ import math
 
 import msgspec
 
-from sim_hardware.plant.links.coding import BAD_BLOCK_BITS, FLOOR
-from sim_hardware.plant.links.optics import LANE_SPEED, LANE_SYMBOLS, LANES
+from sim_hardware.plant.links.coding import FLOOR
+from sim_hardware.plant.links.optics import LANE_SPEED, LANES
 from sim_hardware.plant.links.ramps import Ramp
 
-LANE_NAMES = tuple(f"link.fec.corrected.lane{lane}" for lane in range(LANES))
-TIMED = (  # counted by time: the line carries symbols also where it carries no data
-    "link.symbol_errors",
-    "link.recoveries",
-    "link.discards",
-    "link.fec.uncorrected",
-    "link.cnp",
-    "link.pfc_received",
-    "link.pfc_sent",
-    *LANE_NAMES,
-)
-BORNE = ("link.receive_errors", "link.waits")  # counted by the bits that are carried
+TIMED, BORNE = 7 + LANES, 2  # counters that go with time, and with the bits that are carried (`tallying`)
 NEWEST = 50  # changes of a link that are remembered, as a card does
 DEGRADED = 1e-12  # L2
 
-_FRAME_BITS = 4096 * 8  # of the usual RoCE MTU
-_RECOVERIES = 1e-3  # of blocks that could not be corrected, each by a training that nobody notices (ours)
 _MOMENT_S, _MOMENT = 1e-6, 1e-9  # s, and a share of a ramp: far more than floats err
-_WAIT_BITS = 1e3  # data that waits makes one tick for so many bits (ours)
 
 
 class Override(msgspec.Struct, frozen=True):
@@ -87,8 +73,8 @@ class Tally(msgspec.Struct, frozen=True):
     since: float = 0.0
     moved: float = 0.0  # what the sender had sent then, in seconds at full rate
     bits: float = 0.0
-    timed: tuple[float, ...] = (0.0,) * len(TIMED)
-    borne: tuple[float, ...] = (0.0,) * len(BORNE)
+    timed: tuple[float, ...] = (0.0,) * TIMED
+    borne: tuple[float, ...] = (0.0,) * BORNE
     ups: int = 0
     downs: int = 0
     recovered: int = 0  # trainings that ended well
@@ -130,57 +116,14 @@ def find_soon(port: Port, at: float) -> float:
 
 def find_before(port: Port, at: float) -> tuple[float, ...]:
     """The bit error rates of the lanes before correction at a time."""
-    return _raise_all(port, port.faults.override.before.at(at) if port.faults.override else 0.0)
+    return raise_all(port, port.faults.override.before.at(at) if port.faults.override else 0.0)
 
 
-def _raise_all(port: Port, least: float) -> tuple[float, ...]:
+def raise_all(port: Port, least: float) -> tuple[float, ...]:
+    """The bit error rates of its lanes before correction, none of those in use below `least`."""
     if least <= 0.0 and port.width == LANES:
         return port.light.before
     return tuple([max(before, least) if lane < port.width else 0.0 for lane, before in enumerate(port.light.before)])
-
-
-def settle(port: Port, moved: float, at: float) -> Port:
-    """The port with everything counted until `at`, when its sender has sent `moved`. The link has been the same all the time.
-
-    Done again at the same moment it only takes `moved` as the new beginning, which is that of another sender after a plug was moved.
-    """
-    return msgspec.structs.replace(port, tally=count(port, moved, at))
-
-
-def count(port: Port, moved: float, at: float) -> Tally:
-    """What a port has counted by then; see `settle`. Every reading of a counter asks for it: it decides how fast a port is read."""
-    tally = port.tally
-    duration = at - tally.since
-    if not port.up or duration <= 0.0:
-        return msgspec.structs.replace(tally, since=at, moved=moved)
-    override = port.faults.override
-    after = override.after.mean(tally.since, at) if override else port.light.after
-    before = _raise_all(port, override.before.mean(tally.since, at) if override else 0.0)
-    bits = port.speed * 1e9 * (moved - tally.moved)
-    timed = zip(tally.timed, _rate(port, after, before), strict=True)
-    borne = zip(tally.borne, _rate_bits(port, after), strict=True)
-    return msgspec.structs.replace(
-        tally,
-        since=at,
-        moved=moved,
-        bits=tally.bits + bits,
-        timed=tuple([total + rate * duration for total, rate in timed]),
-        borne=tuple([total + rate * bits for total, rate in borne]),
-    )
-
-
-def _rate(port: Port, after: float, before: tuple[float, ...]) -> tuple[float, ...]:
-    """Expected a second, in the order of TIMED."""
-    wrong = after * port.speed * 1e9
-    blocks = wrong / BAD_BLOCK_BITS
-    discards, cnp, received, sent = port.crowd
-    lanes = [LANE_SYMBOLS * min(1.0, 10.0 * rate) for rate in before]
-    return (wrong, blocks * _RECOVERIES, discards, blocks, cnp, received, sent, *lanes)
-
-
-def _rate_bits(port: Port, after: float) -> tuple[float, float]:
-    """Expected for each bit carried, in the order of BORNE: a wrong bit spoils its frame; with lanes lost, data waits."""
-    return min(after, 1.0 / _FRAME_BITS), (1.0 - port.width / LANES) / _WAIT_BITS
 
 
 def note_change(tally: Tally, at: float, *, up: bool, trained: bool) -> Tally:

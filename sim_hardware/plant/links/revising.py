@@ -10,10 +10,11 @@ from msgspec.structs import replace
 from sim_hardware.plant.chance import draw
 from sim_hardware.plant.links.hops import rate_ring
 from sim_hardware.plant.links.judging import UNSTEADY, draw_pause, find_width, is_dark, is_degraded, judge_light, judge_up, name_physical
-from sim_hardware.plant.links.ports import DEGRADED, Faults, Port, find_soon, note_change, settle
+from sim_hardware.plant.links.ports import DEGRADED, Faults, Port, find_soon, note_change
 from sim_hardware.plant.links.rings import SAR_RING, RingState, trace_ring, trace_uplinks
 from sim_hardware.plant.links.state import State, average_moved
 from sim_hardware.plant.links.switches import Switching, rate_queue, settle_switch, share_queue
+from sim_hardware.plant.links.tallying import settle
 from sim_hardware.plant.words import Happening
 
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from functools import lru_cache, partial
 from typing import NamedTuple
 
-from sim_hardware.plant.chance import start_chance
+from sim_hardware.plant.chance import Chance, start_chance
 from sim_hardware.plant.links import optics
-from sim_hardware.plant.links.counting import count_arrivals
+from sim_hardware.plant.links.counting import KEPT, count_arrivals
 from sim_hardware.plant.links.judging import is_dark, send
-from sim_hardware.plant.links.ports import BORNE, LANE_NAMES, TIMED, Tally, count, find_after, find_before
+from sim_hardware.plant.links.ports import find_after, find_before
 from sim_hardware.plant.links.state import MILD, State, average_moved
+from sim_hardware.plant.links.tallying import BORNE, LANE_NAMES, TIMED, count_bits, expect
 from sim_hardware.plant.links.widths import saturate
 from sim_hardware.plant.words import Value
 
@@ -26,31 +28,33 @@ class Measure(NamedTuple):
     read: Callable[[State, int], Value]
 
 
-def _tally(state: State, number: int) -> Tally:
-    """As it stands now."""
-    return count(state.ports[number], average_moved(state.site, state.moved, number, state.peers[number]), state.at)
+def _count(name: str, state: State, number: int) -> float:
+    port, site = state.ports[number], state.site
+    chance = _find_chance(site.seed, site.places[number].subject, name, port.tally.epoch)
+    return float(saturate(count_arrivals(chance, expect(port, name, _moved(state, number), state.at))))
 
 
-def _count(state: State, number: int, name: str, tally: Tally) -> float:
-    expected = tally.timed[TIMED.index(name)] if name in TIMED else tally.borne[BORNE.index(name)]
-    chance = start_chance(state.site.seed, f"{state.site.places[number].subject}/{name}/{tally.epoch}")
-    return float(saturate(count_arrivals(chance, expected)))
+@lru_cache(maxsize=KEPT)
+def _find_chance(seed: int, subject: str, name: str, epoch: int) -> Chance:
+    return start_chance(seed, f"{subject}/{name}/{epoch}")
 
 
-def _counter(name: str) -> Measure:
-    return Measure("1", lambda state, number: _count(state, number, name, _tally(state, number)))
+def _moved(state: State, number: int) -> float:
+    return average_moved(state.site, state.moved, number, state.peers[number])
+
+
+def _count_bits(state: State, number: int) -> float:
+    return float(int(count_bits(state.ports[number], _moved(state, number), state.at)))
 
 
 def _count_corrected(state: State, number: int) -> float:
     """Symbols of all lanes."""
-    tally = _tally(state, number)
-    return sum(_count(state, number, name, tally) for name in LANE_NAMES)
+    return sum(_count(name, state, number) for name in LANE_NAMES)
 
 
 def _count_recoveries(state: State, number: int) -> float:
     """Trainings that nobody noticed, and those that brought the link back."""
-    tally = _tally(state, number)
-    return _count(state, number, "link.recoveries", tally) + tally.recovered
+    return _count("link.recoveries", state, number) + state.ports[number].tally.recovered
 
 
 def _fact(unit: str, read: Callable[[State, int], Value]) -> Measure:
@@ -129,8 +133,8 @@ MEASURES: Mapping[str, Measure] = {
     "link.phys_state": Measure("text", lambda state, number: state.ports[number].physical),
     "link.speed": Measure("Gb/s", lambda state, number: state.ports[number].speed if state.ports[number].up else None),
     "link.width": Measure("1", lambda state, number: float(state.ports[number].width)),
-    "link.bits": Measure("bit", lambda state, number: float(int(_tally(state, number).bits))),
-    **{name: _counter(name) for name in (*TIMED, *BORNE) if name != "link.recoveries"},
+    "link.bits": Measure("bit", _count_bits),
+    **{name: Measure("1", partial(_count, name)) for name in (*TIMED, *BORNE) if name != "link.recoveries"},
     "link.recoveries": Measure("1", _count_recoveries),
     "link.fec.corrected": Measure("1", _count_corrected),
     "link.downed": Measure("1", lambda state, number: float(state.ports[number].tally.downs)),

@@ -8,12 +8,13 @@ import msgspec
 
 from sim_hardware.plant.chance import start_chance
 from sim_hardware.plant.links.optics import HOT
-from sim_hardware.plant.links.ports import Port, settle
+from sim_hardware.plant.links.ports import Port
 from sim_hardware.plant.links.revising import Revision
 from sim_hardware.plant.links.rings import RingState
 from sim_hardware.plant.links.site import Site, survey
 from sim_hardware.plant.links.state import Inputs, State, average_moved
 from sim_hardware.plant.links.switches import Switching
+from sim_hardware.plant.links.tallying import settle
 from sim_hardware.rack import Rack
 
 _QUARTERS = 4.0  # heat of modules is taken in quarters of a kelvin, so that not every breath of air is a change

@@ -103,6 +103,7 @@ _TIER: dict[str, tuple[str, Callable[[State, int, str], Value]]] = {
     "pool.mounted": ("1", _measure_mounted),
 }
 _BLOCK: dict[str, tuple[str, Callable[[State, int, int], Value]]] = {
+    "block.written": ("B", lambda state, number, block: measure_written(state.nodes[number], block, state.at)),
     "block.wear": ("1", lambda state, number, block: measure_written(state.nodes[number], block, state.at) / BUDGET_BYTES),
     "block.read_only": ("1", lambda state, number, block: float(state.nodes[number].blocks[block].read_only)),
     "block.read_errors": ("1", lambda state, number, block: float(state.nodes[number].blocks[block].errors)),

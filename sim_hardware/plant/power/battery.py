@@ -52,5 +52,7 @@ def find_mark(spec: UpsSpec, ups: Ups, watts: float, at: float) -> tuple[float, 
 
 
 def find_runtime(spec: UpsSpec, energy: float, watts: float) -> float:
-    """How long the energy lasts at this output, s; a day at most, as most UPSes show."""
+    """How long the energy lasts at this output, s; a day at most, as most UPSes show, and nothing where there is no energy."""
+    if energy <= 0.0:
+        return 0.0
     return min(86400.0, energy / find_drain(spec, watts)) if watts > 0.0 else 86400.0

@@ -41,6 +41,12 @@ def _list_flags(state: State, index: int) -> Value:
     return frozenset(flags | {flag for flag, holds in marks.items() if holds})
 
 
+def _read_live(state: State, index: int) -> Value:
+    """Whether its own electronics run: on any phase of the input, or on the battery."""
+    fed = max(state.feeds[state.spec.ups[index].feed].shares) >= figures.USABLE
+    return float(fed or ("battery" not in state.ups[index].failed and find_energy(state, index) > 0.0))
+
+
 def _read_runtime(state: State, index: int) -> Value:
     lie = state.ups[index].lie
     return find_runtime(state.spec.ups[index], find_energy(state, index), state.flow.ups[index].output) if lie is None else lie
@@ -130,8 +136,10 @@ UPS: Gauges = MappingProxyType(
         "ups.test_result": Gauge("text", lambda state, index: state.ups[index].test_result),
         "ups.mode": Gauge("text", lambda state, index: state.ups[index].mode),
         "ups.rated_va": Gauge("VA", lambda state, index: state.spec.ups[index].rated_va),
+        "ups.rated_power": Gauge("W", lambda state, index: state.spec.ups[index].watts),
         "ups.mains_flag": Gauge("1", lambda state, index: float(state.ups[index].flag)),
         "ups.transfer_ms": Gauge("ms", lambda state, index: state.spec.ups[index].build.transfer_ms),
+        "ups.live": Gauge("1", _read_live),
         "ups.path": Gauge("text", lambda state, index: state.ups[index].path),
         "ups.firmware": Gauge("text", lambda _state, _index: "1.07"),
         "ups.model": Gauge("text", _read_model),

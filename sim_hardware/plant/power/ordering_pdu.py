@@ -91,7 +91,6 @@ def _switch(draft: Draft, order: SwitchOutlet) -> None:
     delay = check(f"the delay of outlet {order.outlet} of PDU {order.pdu}", order.delay_s, 0.0, _LONGEST_S, "s")
     if order.on:
         _refuse_emergency(draft, order.pdu)
-    drop_from_shed(draft, outlet)
     plan_outlet(draft, Timer(draft.at + delay, outlet, close=order.on, who="order"))
 
 

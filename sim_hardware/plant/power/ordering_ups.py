@@ -47,8 +47,13 @@ def order_ups(draft: Draft, order: Order) -> bool:
 
 
 def _set_mode(draft: Draft, order: SetUpsMode) -> None:
+    """Another mode ends a test; the one that it is in already changes nothing. No UPS goes to a bypass that is out of tolerance."""
     index = find(draft.spec, "ups", order.ups)
     _check_word(f"the mode of UPS {order.ups}", order.mode, _MODES)
+    if order.mode == draft.ups[index].mode:
+        return
+    if order.mode == "bypass" and not draft.ups[index].input_ok:
+        raise OrderError(f"power: UPS {order.ups} has a bypass input that is out of tolerance; wait for good input")
     if draft.ups[index].test != "none":
         end_test(draft, index, "aborted")
     draft.ups[index] = replace(draft.ups[index], mode=order.mode)

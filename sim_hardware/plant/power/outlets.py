@@ -56,6 +56,8 @@ def run_timers(draft: Draft) -> None:
     if due:
         draft.timers = tuple(timer for timer in draft.timers if timer.at > draft.at)
     for timer in sorted(due, key=lambda timer: timer.at):
+        if timer.outlet not in draft.locked:
+            drop_from_shed(draft, timer.outlet)
         if timer.close:
             close_outlets(draft, (timer.outlet,), timer.who)
         elif timer.outlet not in draft.locked:

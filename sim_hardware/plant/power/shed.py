@@ -93,7 +93,7 @@ def _restore(draft: Draft, index: int) -> None:
     pdu = draft.pdus[index]
     draft.pdus[index] = replace(_note(pdu, "restored"), restore_at=math.inf, shed=())
     close_outlets(draft, pdu.shed, "restore")
-    text = f"PDU {draft.spec.pdus[index].name} has restored what its shed opened, after {pdu.restore_s:g} s."
+    text = f"PDU {draft.spec.pdus[index].name} has restored what its shed opened, after {draft.at - (pdu.event_at or 0.0):g} s."
     draft.tell("shed.restored", _name(draft, index), text)
     draft.changed = True
 

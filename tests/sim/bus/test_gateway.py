@@ -51,3 +51,26 @@ def test_faults_of_the_line_pass_through() -> None:
 
     play(loop, scenario())
     assert loop.failures == []
+
+
+def test_a_client_that_reads_nothing_misses_what_its_buffer_does_not_hold() -> None:
+    loop = SimLoop(1)
+    Net(loop)
+
+    async def scenario() -> None:
+        line, _ = make_line()
+        async with serve_gateway(line, "127.0.0.1") as (host, port):
+            reader, writer = await asyncio.open_connection(host, port, limit=1024)
+            await asyncio.sleep(0.1)
+            line.faults = LineFaults(stuck="babble")
+            await asyncio.sleep(60.0)
+            line.faults = LineFaults()
+            await asyncio.sleep(1.0)
+            said = line.record.counts["bytes"]
+            writer.write_eof()
+            got = len(await reader.read())
+            assert 60_000 < got < 80_000 < said
+            writer.close()
+
+    play(loop, scenario())
+    assert loop.failures == []

@@ -249,6 +249,18 @@ def test_what_a_talker_has_still_to_say_has_an_end() -> None:
     run(scenario())
 
 
+def test_masters_that_came_and_went_are_forgotten() -> None:
+    async def scenario() -> int:
+        line, _ = make_line()
+        for _ in range(50):
+            master = Master(line)
+            await master.ask(5)
+            master.port.close()
+        return len(line._wire._free_at)
+
+    assert run(scenario()) <= 2
+
+
 def test_the_record_has_an_end() -> None:
     async def scenario() -> None:
         line, _ = make_line(pace=Pace(4_000_000))

@@ -10,6 +10,7 @@ import signal
 import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -17,10 +18,10 @@ import pytest
 from sim_hardware.drives import broker as brokers
 from sim_hardware.drives.broker import serve_broker
 from sim_hardware.drives.folder import CONTROL, ENDPOINTS, ServeError, occupy, write_whole
-from sim_hardware.drives.nodes import FEW, Logs, Trees
+from sim_hardware.drives.nodes import FEW, Trees, append_line
 from sim_hardware.drives.pacing import STRIDE, PlantClock
 from sim_hardware.drives.serving import serve_rack
-from sim_hardware.plant.words import Happening
+from sim_hardware.plant.job.orders import SilenceRank, StopJob
 from sim_hardware.rack import Rack, generate_rack
 from sim_hardware.rig import Rig
 from sim_hardware.world import World
@@ -46,7 +47,7 @@ def test_a_folder_with_somebody_elses_files_is_refused_and_left_as_it_is(tmp_pat
 def test_what_a_killed_run_left_goes_and_the_daemons_own_files_stay(tmp_path: Path) -> None:
     with occupy(tmp_path / "here", ["n0"]) as folder:
         pass
-    left = [ENDPOINTS, CONTROL, "n0/sys/net/eth0/mtu", "n0/bin/npu-smi", "n0/tools.sock", "n0/hccl.log"]
+    left = [ENDPOINTS, CONTROL, "n0/sys/net/eth0/mtu", "n0/bin/npu-smi", "n0/tools.sock", "n0/hccl.log", "n0/train.log"]
     for name in (*left, "n0/journal.db"):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text("")
@@ -96,20 +97,23 @@ def test_the_plants_clock_goes_as_the_walls_and_never_leaps() -> None:
     assert clock() == 2.0 + STRIDE
 
 
-def test_a_nodes_log_has_what_befalls_it_and_what_befalls_the_job(tmp_path: Path) -> None:
-    rack = generate_rack(2, 8)
-    for node in rack.nodes:
-        (tmp_path / node.name).mkdir()
-    logs = Logs(rack, tmp_path, 1_800_000_000.0)
-    logs.note(Happening(1.5, "link.down", "n1/card3/port0", "It is down."))
-    logs.note(Happening(1.5, "ring.broken", "ring/backplane-n1", "It is broken at n1/card3/port0."))
-    logs.note(Happening(2.0, "job.hung", "job/train", "The job hangs."))
-    logs.note(Happening(3.0, "pump.tripped", "cdu/0/pump1", "No business of the library."))
-    lines = {node.name: (tmp_path / node.name / "hccl.log").read_text().splitlines() for node in rack.nodes}
-    assert [len(found) for found in lines.values()] == [1, 3]
-    assert lines["n1"][0].endswith("link down on n1/card3/port0")
-    assert "2027-01-15-08:00:01.500" in lines["n1"][0]
-    assert lines["n0"][0] == lines["n1"][2]
+def test_a_nodes_logs_are_files_beside_its_tree(tmp_path: Path) -> None:
+    rig = _make_rig(generate_rack(2, 8), tmp_path)
+    for name in rig.trees:
+        (tmp_path / name).mkdir()
+    rig.logs.followers.append(partial(append_line, tmp_path))
+    rig.world.order(SilenceRank("train", 8, silent=True))
+    rig.world.order(StopJob("train"))
+    for name in rig.trees:
+        assert (tmp_path / name / "hccl.log").read_text() == rig.logs.read(name, "hccl.log")
+        assert (tmp_path / name / "train.log").read_text() == rig.logs.read(name, "train.log")
+    assert "no heartbeat from job/train/rank8" in rig.logs.read("n0", "hccl.log")
+    assert "WARNING job.stopped: job/train" in rig.logs.read("n1", "train.log")
+
+
+def test_a_log_that_cannot_be_written_does_not_stop_the_plant(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    append_line(tmp_path, "n9", "hccl.log", "a line\n")
+    assert "n9/hccl.log: cannot be written: No such file or directory" in caplog.text
 
 
 async def test_of_many_trees_those_of_running_daemons_come_first_and_all_have_their_turn(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from sim_hardware.loop.play import play
 from sim_hardware.net import Net
 from sim_hardware.plant.cooling.orders import ShiftPrimary
 from sim_hardware.plant.job.orders import RequestCheckpoint
+from sim_hardware.plant.pool.orders import AllowAtomic
 from sim_hardware.plant.power.orders import Sag, SetUpsMode
 from sim_hardware.plant.words import Order
 from sim_hardware.rack import load_rack
@@ -31,12 +32,13 @@ WARM_S = 3.0
 
 @dataclass(frozen=True)
 class Case:
-    """One kind at one target. `provoke` happens behind the begin, and in the control run without one; `unseen`: no device shows it."""
+    """One kind at one target. `prepare` happens before all else; `provoke` behind the begin, and in the control run."""
 
     target: str
     warm_s: float = WARM_S
+    prepare: Provoke | None = None
     provoke: Provoke | None = None
-    unseen: bool = False
+    again: bool = False  # it is gone once that has happened again
 
 
 def orders(*given: Order) -> Provoke:
@@ -117,13 +119,13 @@ CASES: dict[str, Case] = {
     "card.power_brake": Case("n0/card3"),
     "card.memory_leak": Case("n0/card3"),
     "card.swap": Case("n0/card3"),
-    "pool.hot_block": Case("pool/n0", unseen=True),
-    "pool.worn_block": Case("pool/n0", unseen=True),
+    "pool.hot_block": Case("pool/n0"),
+    "pool.worn_block": Case("pool/n0"),
     "pool.unmounted": Case("pool/n0"),
-    "pool.not_atomic": Case("pool/n0", unseen=True),
+    "pool.not_atomic": Case("pool/n0", prepare=orders(AllowAtomic("n0", on=True))),
     "job.rank_silent": Case("job/train/rank7"),
     "job.save_hangs": Case("job/train", provoke=orders(RequestCheckpoint("train"))),
-    "job.save_fails": Case("job/train", unseen=True),
+    "job.save_fails": Case("job/train", provoke=orders(RequestCheckpoint("train")), again=True),
     "sensor.freeze": Case("n0/card3:card.power"),
     "sensor.nan": Case("cdu/0:coolant.supply_temperature"),
     "sensor.absent": Case("ups/A:ups.charge"),

@@ -96,7 +96,8 @@ def test_a_fault_that_shows_before_it_is_there_cannot_be_told_from_none() -> Non
 def test_the_scenario_may_say_where_a_fault_shows() -> None:
     low = {"within": "2s", "see": {"truth": "coolant.flow", "on": "cdu/0", "below": 80}}
     quiet = {"told": "*", "never": True}
-    assert play(expecting(quiet, timeline=[{**NEAR, "manifest": low}])).verdict is Ruling.PASS
+    report = play(expecting(quiet, timeline=[{**NEAR, "manifest": low}]))
+    assert (report.verdict, report.undo) == (Ruling.PASS, Undo.VERIFIED)
     seen = {"see": {"truth": "coolant.flow", "on": "cdu/0", "below": 180}}
     assert "shows before it is there" in play(expecting(quiet, timeline=[{**NEAR, "manifest": seen}])).why
 

@@ -71,3 +71,7 @@ def test_two_bits_at_one_address_are_refused() -> None:
     body = 'registers = []\nbits = [{name = "a", address = 1}, {name = "b", address = 0, count = 2}]'
     with pytest.raises(MapError, match="b: coil 1 is taken already"):
         lay_out(make_map(body), "cdu/0")
+
+
+def test_a_map_is_read_once() -> None:
+    assert load_map("rpu") is load_map("rpu")

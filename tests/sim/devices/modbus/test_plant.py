@@ -11,9 +11,10 @@ import pytest
 from sim_hardware.devices.modbus import Unit, build_site, load_map
 from sim_hardware.devices.modbus.maps import list_maps
 from sim_hardware.plant import cooling, power
+from sim_hardware.plant.cooling.orders import SetPressure
 from sim_hardware.plant.words import Order, Sensor, Value
 from sim_hardware.rack import Rack, generate_rack
-from tests.sim.devices.modbus.samples import read, read_bits, read_f32, refused, switch, write
+from tests.sim.devices.modbus.samples import make_map, read, read_bits, read_f32, refused, switch, write
 from tests.sim.devices.panels import FakePanel
 
 RACK = generate_rack(1, 8)
@@ -121,6 +122,28 @@ def test_the_cdu_takes_a_setpoint_and_refuses_a_valve_that_is_its_own() -> None:
     assert write(unit, 12, 0x0000, 0x4248) is not None
     panel.run(1.0)
     assert read_f32(unit, 12, 3) == 50.0
+
+
+def test_a_write_that_the_plant_refuses_leaves_what_is_shown() -> None:
+    panel = cooling_panel()
+    action = '{order = "SetTemperature", value = "celsius", set = {cdu = "cdu/0"}}'
+    unit = Unit(panel, make_map(f'registers = [{{name = "a", address = 10, keep = true, write = [{action}]}}]'), "cdu/0")
+    assert write(unit, 10, 30) is not None
+    assert write(unit, 10, 90) == refused(4)
+    assert read(unit, 10) == (30,)
+
+
+@pytest.mark.parametrize(("name", "address"), [("dcd", 14), ("rpu", 38024)])
+def test_the_pressure_that_is_asked_is_the_plants_whoever_asked_for_it(name: str, address: int) -> None:
+    panel = cooling_panel()
+    unit = Unit(panel, load_map(name), "cdu/0")
+
+    def show() -> float:
+        return read_f32(unit, address, 3) if name == "dcd" else read(unit, address)[0] / 10.0
+
+    assert show() == 100.0
+    panel.order(SetPressure("cdu/0", 80.0))
+    assert show() == 80.0
 
 
 def test_a_watchdog_that_hears_nothing_takes_control_back() -> None:

@@ -247,3 +247,18 @@ def test_a_garbled_unit_on_a_line() -> None:
 def test_faults_of_the_line_and_of_the_unit_are_two_things() -> None:
     answer, _ = on_line(lambda device: setattr(device.line, "faults", LineFaults(echo=True)))
     assert answer == encode_frame(12, b"\x03\x90\x00\x00\x01") + FLOW
+
+
+def test_a_client_that_asks_without_end_waits_once_so_many_answers_do() -> None:
+    async def scenario(device: TcpDevice, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        device.impairment.delay_s = 5.0
+        for transaction in range(1000):
+            writer.write(frame(transaction))
+            await asyncio.sleep(0.001)
+        device.impairment.silent = True  # takes what comes now, and answers none of it
+        got = await reader.readexactly(64 * 13)
+        assert got[-13:] == frame(63, SUPPLY)
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(reader.readexactly(1), 60.0)
+
+    over_tcp(scenario)

@@ -11,18 +11,27 @@ from sim_hardware.loop import SimLoop
 from sim_hardware.loop.play import play
 from sim_hardware.net import Net
 from sim_hardware.plant.power.orders import SetUpsMode
+from sim_hardware.plant.words import Value
 from tests.sim.devices.nut.values import panel
 from tests.sim.devices.panels import FakePanel
 
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
-Scene = Callable[[NutServer, FakePanel, str, int], Coroutine[None, None, None]]
 
 
 class LoopPanel(FakePanel):
-    """Its time is the loop's."""
+    """Its time is the loop's, and it counts how often somebody wants to know the status."""
+
+    looks = 0
 
     def now(self) -> float:
         return asyncio.get_running_loop().time()
+
+    def sense(self, subject: str, quantity: str) -> Value:
+        self.looks += quantity == "ups.status"
+        return super().sense(subject, quantity)
+
+
+Scene = Callable[[NutServer, LoopPanel, str, int], Coroutine[None, None, None]]
 
 
 def run(scene: Scene) -> None:
@@ -137,5 +146,36 @@ def test_a_login_ends_with_its_connection() -> None:
         streams[1].close()
         await asyncio.sleep(1)
         assert server.unit.logins == []
+
+    run(scene)
+
+
+def test_a_client_that_reads_nothing_is_answered_no_further_until_it_does() -> None:
+    async def scene(server: NutServer, plant: LoopPanel, host: str, port: int) -> None:
+        asked = 3000
+        reader, writer = await asyncio.open_connection(host, port, limit=1024)
+        writer.write(b"GET VAR ups-a ups.status\n" * asked)
+        await asyncio.sleep(60.0)
+        assert plant.looks < asked
+        for _ in range(asked):
+            assert (await reader.readline()).startswith(b"VAR ")
+        assert plant.looks == asked
+        writer.close()
+
+    run(scene)
+
+
+def test_no_more_is_read_while_lines_wait_for_the_delay() -> None:
+    async def scene(server: NutServer, plant: FakePanel, host: str, port: int) -> None:
+        server.impairment.delay_s = 0.1
+        reader, writer = await asyncio.open_connection(host, port)
+        for _ in range(100):
+            writer.write(b"NETVER\n" * 10)
+            await asyncio.sleep(0.01)
+        (connection,) = server._connections
+        assert len(connection._lines) <= 10
+        for _ in range(1000):
+            assert await reader.readline() == b"1.3\n"
+        writer.close()
 
     run(scene)

@@ -242,10 +242,16 @@ def test_stale_and_unconnected_units_show_nothing() -> None:
     for set_up, answer in (("stale", "ERR DATA-STALE"), ("unconnected", "ERR DRIVER-NOT-CONNECTED")):
         session.unit.impairment.stale = set_up == "stale"
         session.unit.connected = set_up != "unconnected"
-        for line in ("LIST VAR ups-a", "GET VAR ups-a ups.status", "INSTCMD ups-a load.off", "SET VAR ups-a ups.id x", "FSD ups-a"):
+        for line in ("LIST VAR ups-a", "GET VAR ups-a ups.status", "INSTCMD ups-a load.off", "SET VAR ups-a ups.id x"):
             assert ask(session, line) == answer
         assert ask(session, "LIST UPS").startswith("BEGIN")
     assert orders(session.unit) == []
+
+
+def test_who_has_lost_the_data_can_still_log_in_and_force_the_shutdown() -> None:
+    session = proven(unit())
+    session.unit.impairment.stale = True
+    assert (ask(session, "LOGIN ups-a"), ask(session, "FSD ups-a"), session.unit.fsd) == ("OK", "OK FSD-SET", True)
 
 
 def test_orders_that_are_acknowledged_and_not_done() -> None:

@@ -27,6 +27,7 @@ GOOD: dict[str, Value] = {
     "ups.output_va": 8100.0,
     "ups.output_voltage": 230.0,
     "ups.rated_va": 20000.0,
+    "ups.rated_power": 18000.0,
     "ups.runtime": 1234.4,
     "ups.serial": "TEST-1",
     "ups.status": frozenset({"OL", "CHRG"}),

@@ -188,12 +188,15 @@ def test_a_shutdown_stays_off_when_restart_is_not_wanted_but_a_start_is_obeyed()
     plant.time = 35.0
     server._timed.run()
     assert plant.orders == [SetUpsMode(ups="A", mode="off"), SetUpsMode(ups="A", mode="normal")]
-    assert (write(server.agent, f"{UPS}.8.2.0", 50), write(server.agent, f"{UPS}.8.3.0", 7)) == (0, 0)
-    plant.time = 85.0
-    server._timed.run()
-    plant.time = 86.0
-    server._timed.run()
-    assert (len(plant.orders), server._timed.due) == (3, 93.0)
+
+
+def test_the_countdown_to_on_leaves_the_one_to_off_alone() -> None:
+    """Each object of the group stops or overrides its own countdown only (RFC 1628, upsControl)."""
+    server, _ = ups()
+    assert (write(server.agent, f"{UPS}.8.2.0", 50), write(server.agent, f"{UPS}.8.3.0", 70)) == (0, 0)
+    assert (show(server, "8.2.0"), show(server, "8.3.0")) == (50, 70)
+    assert write(server.agent, f"{UPS}.8.3.0", -1) == 0
+    assert (show(server, "8.2.0"), show(server, "8.3.0")) == (50, -1)
 
 
 def test_an_integer_that_comes_as_timeticks() -> None:

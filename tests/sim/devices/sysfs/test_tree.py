@@ -180,7 +180,7 @@ def test_a_plant_that_will_not() -> None:
 
 def test_folders() -> None:
     tree = SysfsTree(NodePanel(), "n0")
-    assert tree.names() == ["hwmon", "infiniband", "net"]
+    assert tree.names() == ["dsm", "hwmon", "infiniband", "net"]
     assert tree.names("infiniband") == [f"mlx5_{number}" for number in range(5)]
     assert tree.names("infiniband/mlx5_0/ports") == ["1"]
     assert tree.names("nothing") == []

@@ -43,6 +43,17 @@ def test_a_setpoint_of_ours_is_held_while_the_heart_beats() -> None:
     assert read(state, "cdu/0", "coolant.watchdog_left") == pytest.approx(5.0)
 
 
+def test_only_a_heartbeat_keeps_the_watchdog_quiet() -> None:
+    state = start_site()
+    state, _ = run(state, 1.0, load(state))
+    state = give(state, SetControl("cdu/0", "direct"))
+    for at in range(2, 20):
+        state, _ = run(state, float(at), load(state))
+        if at < 16:
+            state = give(state, SetControl("cdu/0", "direct"), SetWatchdog("cdu/0", 15.0), SetValve("cdu/0", 50.0))
+    assert cooling.sense(state, "cdu/0", "coolant.control") == "auto"
+
+
 def test_the_watchdog_bites_to_the_millisecond_and_the_plc_holds_its_own() -> None:
     state = give(_start(), SetControl("cdu/0", "setpoint"), SetTemperature("cdu/0", 24.0), SetWatchdog("cdu/0", 7.123))
     assert state.next_time == pytest.approx(17.123)

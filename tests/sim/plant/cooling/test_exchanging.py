@@ -14,6 +14,7 @@ def test_effectiveness_is_the_text_books() -> None:
     assert find_effectiveness(1.0, 1.0) == pytest.approx(0.5)
     assert find_effectiveness(2.0, 0.5) == pytest.approx((1 - math.exp(-1)) / (1 - 0.5 * math.exp(-1)))
     assert find_effectiveness(2.0, 0.0) == pytest.approx(1 - math.exp(-2))
+    assert find_effectiveness(math.inf, 1.0) == 1.0
 
 
 @given(st.floats(0.0, 90.0), st.floats(0.0, 90.0), _FLOW, _FLOW, st.floats(0.0, 1e6))

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sim_hardware.plant.cooling.design import Pumping
-from sim_hardware.plant.cooling.hydraulics import find_flow, find_pressure, find_speed
+from sim_hardware.plant.cooling.hydraulics import find_flow, find_pressure, find_shut_off, find_speed
 
 _CHECKED, _OPEN = Pumping(), Pumping(check_valves=False)
 
@@ -47,4 +47,9 @@ def test_no_drive_no_way_no_head_no_flow(speeds: list[float], openness: float, h
 
 def test_closing_branches_raises_the_pressure_over_the_rest() -> None:
     pressures = [find_pressure(find_flow(_CHECKED, [0.8, 0.0], part), part) for part in (1.0, 0.75, 0.5, 0.25)]
-    assert all(one < other for one, other in pairwise(pressures))
+    assert all(one < other for one, other in pairwise((*pressures, find_shut_off([0.8, 0.0]))))
+    assert find_pressure(find_flow(_CHECKED, [0.8, 0.0], 1e-3), 1e-3) == pytest.approx(find_shut_off([0.8, 0.0]), rel=1e-3)
+
+
+def test_the_speed_that_holds_the_rated_pressure_over_closed_branches() -> None:
+    assert find_shut_off([find_speed(_CHECKED, 0.0), 0.0]) == pytest.approx(1.0)

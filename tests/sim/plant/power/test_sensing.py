@@ -16,7 +16,7 @@ from tests.sim.plant.power.sites import LINE_INTERACTIVE, Site, build_rack, draw
 
 PROMISED = {
     "ups/A": "status input_voltage input_voltage.L1 input_frequency output_voltage output_current output_power output_va load load.L2 "
-    "charge runtime battery_voltage battery_temperature battery_energy on_battery_s test_result mode rated_va mains_flag transfer_ms "
+    "charge runtime battery_voltage battery_temperature battery_energy on_battery_s test_result mode rated_va rated_power mains_flag live transfer_ms "
     "firmware model serial",
     "pdu/A1": "voltage power current current.L3 armed group lease_left restore_s event event_count event_at opened shed_delay_ms "
     "model serial",

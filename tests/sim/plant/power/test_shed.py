@@ -56,6 +56,32 @@ def test_who_switches_a_shed_outlet_off_keeps_it_off() -> None:
     assert sense(site.state, "pdu/A1/outlet4", "outlet.state") == "on"
 
 
+def test_who_switches_off_later_keeps_it_off_when_the_shed_came_first() -> None:
+    site = Site(build_rack())
+    site.order(ArmShed("A1", (3, 4), 2.0), SwitchOutlet("A1", 3, on=False, delay_s=1.0), FireShed("A1"))
+    site.run(5.0)
+    assert sense(site.state, "pdu/A1/outlet3", "outlet.state") == "off"
+    assert sense(site.state, "pdu/A1/outlet4", "outlet.state") == "on"
+
+
+def test_who_wants_it_on_later_does_not_hold_up_the_restore() -> None:
+    site = Site(build_rack())
+    site.order(ArmShed("A1", (3,), 2.0), FireShed("A1"))
+    site.run(1.0)
+    site.order(SwitchOutlet("A1", 3, on=True, delay_s=600.0))
+    site.run(5.0)
+    assert site.when("outlet.closed", "pdu/A1/outlet3") == pytest.approx(2.002)
+
+
+def test_the_restore_tells_how_long_it_really_took() -> None:
+    site = Site(build_rack())
+    site.order(ArmShed("A1", (3,), 2.0), FireShed("A1"))
+    site.run(1.0)
+    site.order(ArmShed("A1", (3,), 9.0))
+    site.run(5.0)
+    assert next(one.text for one in site.told if one.kind == "shed.restored").endswith("after 2 s.")
+
+
 def test_arming_while_both_contacts_are_up_waits_for_the_next_edge() -> None:
     site = Site(build_rack())
     site.order(Sag("A", 1.0), Sag("B", 1.0))

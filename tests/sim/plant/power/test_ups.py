@@ -33,6 +33,26 @@ def test_the_battery_lasts_as_long_as_it_was_built_for_at_rated_load() -> None:
     assert site.when("ups.exhausted", "ups/A") == pytest.approx(60.0)
     assert site.number("ups/A", "ups.charge") == 0.0
     assert site.flags("ups/A", "ups.status") == {"OFF", "LB"}
+    assert (site.number("ups/A", "ups.runtime"), site.number("ups/A", "ups.live")) == (0.0, 0.0)
+    site.order(Sag("A", 0.0))
+    assert (site.number("ups/A", "ups.runtime"), site.number("ups/A", "ups.live")) == (0.0, 1.0)
+
+
+def test_a_bypass_out_of_tolerance_is_not_taken() -> None:
+    site = Site(build_rack())
+    site.order(Sag("A", 1.0))
+    site.run(1.0)
+    with pytest.raises(OrderError, match="bypass input that is out of tolerance"):
+        site.order(SetUpsMode("A", "bypass"))
+    assert site.flags("ups/A", "ups.status") == {"OB", "DISCHRG"}
+
+
+def test_the_mode_that_it_has_already_ends_no_test() -> None:
+    site = Site(build_rack())
+    site.order(StartTest("A", "calibration"), SetUpsMode("A", "normal"))
+    assert sense(site.state, "ups/A", "ups.test_result") == "running"
+    site.order(SetUpsMode("A", "eco"))
+    assert sense(site.state, "ups/A", "ups.test_result") == "aborted"
 
 
 def test_half_the_load_lasts_more_than_twice_as_long() -> None:

@@ -14,7 +14,8 @@ APC = (1, 3, 6, 1, 4, 1, 318)
 TREE = (*APC, 1, 1, 12)
 _PRODUCT = (*APC, 1, 3, 4, 5)  # what NUT too knows as such a PDU
 FIRMWARE = "v6.5.6"
-RATING_A, NEAR_A = 32, 24  # a common 32 A strip, warned of at three quarters
+RATING_A = 32.0  # of a common strip, where the breaker behind it is unknown
+NEAR = 0.75  # of the rating, from which it is warned of; ours
 _ON, _OFF = 1, 2
 _COMMANDS = {
     1: Command.ON,
@@ -45,7 +46,7 @@ def _list_ident(outlets: Outlets) -> Iterator[Cell]:
     yield constant((*ident, 3, 0), text(FIRMWARE))
     yield Cell((*ident, 5, 0), partial(gauges.text, "pdu.model"))
     yield Cell((*ident, 6, 0), partial(gauges.text, "pdu.serial"))
-    yield constant((*ident, 7, 0), number(RATING_A))
+    yield Cell((*ident, 7, 0), lambda: number(round(find_rating(outlets))))
     yield constant((*ident, 8, 0), number(len(outlets.plugs)))
     yield constant((*ident, 9, 0), number(3))
     yield Cell((*ident, 15, 0), partial(gauges.number, "pdu.voltage"))
@@ -57,16 +58,22 @@ def _list_phase(outlets: Outlets, phase: int) -> Iterator[Cell]:
     current = f"pdu.current.L{phase}"
     yield constant((*row, 1, phase), number(phase))
     yield Cell((*row, 2, phase), partial(gauges.number, current, 10.0, "gauge"))
-    yield Cell((*row, 3, phase), lambda: number(find_load_state(gauges.measure(current), _LOAD_STATES)))
+    yield Cell((*row, 3, phase), lambda: number(find_load_state(outlets, gauges.measure(current), _LOAD_STATES)))
     yield constant((*row, 4, phase), number(phase))
     yield constant((*row, 5, phase), number(0))
 
 
-def find_load_state(amperes: float | None, states: tuple[int, int, int]) -> int:
+def find_rating(outlets: Outlets) -> float:
+    """Amperes of each phase: those of its breaker."""
+    return outlets.gauges.measure("pdu.rated_current") or RATING_A
+
+
+def find_load_state(outlets: Outlets, amperes: float | None, states: tuple[int, int, int]) -> int:
     """Normal, near overload or overload; normal too when nobody knows, as with a card that has just started."""
-    if amperes is None or amperes < NEAR_A:
+    rating = find_rating(outlets)
+    if amperes is None or amperes < NEAR * rating:
         return states[0]
-    return states[1] if amperes < RATING_A else states[2]
+    return states[1] if amperes < rating else states[2]
 
 
 def show_state(outlets: Outlets, outlet: int, on: int, off: int, unknown: int | None) -> Asn | None:

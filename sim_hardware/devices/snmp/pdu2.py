@@ -40,7 +40,7 @@ def list_pdu2(outlets: Outlets) -> Iterator[Cell]:
     yield constant((*ident, 6, 1), text(FIRMWARE))
     yield Cell((*ident, 8, 1), partial(gauges.text, "pdu.model"))
     yield Cell((*ident, 9, 1), partial(gauges.text, "pdu.serial"))
-    yield Cell((*device, 4, 1), lambda: number(find_load_state(_find_highest(outlets), _LOAD_STATES)))
+    yield Cell((*device, 4, 1), lambda: number(find_load_state(outlets, _find_highest(outlets), _LOAD_STATES)))
     yield Cell((*device, 5, 1), partial(gauges.number, "pdu.power", _KILOWATT_HUNDREDTHS))
     for phase in (1, 2, 3):
         yield from _list_phase(outlets, phase)
@@ -65,7 +65,7 @@ def _list_phase(outlets: Outlets, phase: int) -> Iterator[Cell]:
     yield constant((*row, 1, phase), number(phase))
     yield constant((*row, 2, phase), number(1))
     yield constant((*row, 3, phase), number(phase))
-    yield Cell((*row, 4, phase), lambda: number(find_load_state(gauges.measure(current), _LOAD_STATES)))
+    yield Cell((*row, 4, phase), lambda: number(find_load_state(outlets, gauges.measure(current), _LOAD_STATES)))
     yield Cell((*row, 5, phase), partial(gauges.number, current, 10.0))
     yield Cell((*row, 6, phase), partial(gauges.number, "pdu.voltage"))
     yield Cell((*row, 7, phase), power)

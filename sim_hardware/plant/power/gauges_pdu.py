@@ -35,6 +35,11 @@ def _read_phase(state: State, index: int) -> Value:
     return _divide(state, index, state.flow.pdus[index]) / len(PHASES)
 
 
+def _rate_phase(state: State, index: int) -> Value:
+    """What its breaker holds on each phase."""
+    return state.spec.pdus[index].watts / figures.POWER_FACTOR / state.spec.volts / len(PHASES)
+
+
 def _number(state: State, outlets: tuple[int, ...]) -> Value:
     return frozenset(str(state.spec.outlets[outlet][1]) for outlet in outlets)
 
@@ -51,6 +56,7 @@ PDU: Gauges = MappingProxyType(
         "pdu.current": Gauge("A", _read_current),
         **{f"pdu.current.{phase}": Gauge("A", _read_phase) for phase in PHASES},
         "pdu.rated_power": Gauge("W", lambda state, index: state.spec.pdus[index].watts),
+        "pdu.rated_current": Gauge("A", _rate_phase),
         "pdu.on": Gauge("1", lambda state, index: float(state.pdus[index].on)),
         "pdu.emergency": Gauge("1", lambda state, index: float(state.pdus[index].emergency)),
         "pdu.armed": Gauge("1", lambda state, index: float(state.pdus[index].armed)),

@@ -123,3 +123,15 @@ def test_an_order_that_the_plant_refuses_is_a_failed_commit_at_once_and_silent_l
     assert (write(server.agent, NEW_COMMAND, 5), read(server.agent, NEW_STATE)) == (0, 1)
     server._timed.run()
     assert (server._timed.due, read(server.agent, NEW_STATE)) == (math.inf, 1)
+
+
+def test_the_rating_is_that_of_the_breaker_behind_it() -> None:
+    """So that one feed that carries everything is no overload, as no breaker opens either."""
+    server, plant = strip()
+    assert read(server.agent, f"{RPDU}.1.7.0") == 32
+    plant.values["pdu/A1", "pdu.rated_current"] = 62.4
+    assert read(server.agent, f"{RPDU}.1.7.0") == 62
+    assert [read(server.agent, f"{RPDU}.2.3.1.1.3.{phase}") for phase in (1, 2, 3)] == [1, 1, 1]
+    assert read(server.agent, f"{RPDU2}.4.3.1.4.1") == 2
+    plant.values["pdu/A1", "pdu.current.L3"] = 50.0
+    assert (read(server.agent, f"{RPDU}.2.3.1.1.3.3"), read(server.agent, f"{RPDU2}.6.3.1.4.3")) == (3, 3)

@@ -16,8 +16,8 @@ from tests.sim.plant.power.sites import LINE_INTERACTIVE, Site, build_rack, draw
 
 PROMISED = {
     "ups/A": "status input_voltage input_voltage.L1 input_frequency output_voltage output_current output_power output_va load load.L2 "
-    "charge runtime battery_voltage battery_temperature battery_energy on_battery_s test_result mode rated_va rated_power mains_flag live transfer_ms "
-    "firmware model serial",
+    "charge runtime battery_voltage battery_temperature battery_energy on_battery_s test_result mode rated_va rated_power mains_flag live "
+    "transfer_ms firmware model serial",
     "pdu/A1": "voltage power current current.L3 armed group lease_left restore_s event event_count event_at opened shed_delay_ms "
     "model serial",
     "pdu/A1/outlet1": "state power current locked load sheddable",
@@ -117,3 +117,9 @@ def test_a_tick_in_which_nothing_changes_touches_nothing() -> None:
     assert after == replace(before, at=1.0, happened=())
     assert after.flow is before.flow
     assert after.pdus is before.pdus
+
+
+def test_the_rated_current_of_a_pdu_is_its_breakers() -> None:
+    site = Site(build_rack())
+    watts, amperes = site.number("pdu/A1", "pdu.rated_power"), site.number("pdu/A1", "pdu.rated_current")
+    assert amperes * 3.0 * site.number("pdu/A1", "pdu.voltage") * 0.9 == pytest.approx(watts)

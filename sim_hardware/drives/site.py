@@ -16,7 +16,7 @@ from sim_hardware.net import Net
 from sim_hardware.rig import Rig
 from supernoded.admin.listening import listen_simulated
 from supernoded.errors import SupernodedError
-from supernoded.journal.writer import open_journal
+from supernoded.journal.writer import Journal, open_journal
 from supernoded.notify import Notifier
 from supernoded.ports import Ports, Uplink
 from supernoded.process import run_process
@@ -69,11 +69,17 @@ class SimSite:
             notifier=Notifier({}, process.pid, log),
             wires=partial(_open_wires, self._rig, node),
             uplink=lambda _: Uplink("broker:1883", self.broker),
-            journal=lambda settings: open_journal(settings.journal.file, clock, log=log),
+            journal=lambda settings: self._open_journal(settings, clock, log),
             listen=lambda settings: partial(listen_simulated, settings.admin.socket),
             chores=lambda _, __: None,
             plugins=lambda settings: list(self._plugins(settings)),
         )
+
+    def _open_journal(self, settings: Settings, clock: SimClock, log: logging.Logger) -> Journal:
+        """A journal whose files are let go when the world is over; one whose daemon was killed would keep them open for ever."""
+        journal = open_journal(settings.journal.file, clock, log=log)
+        self.loop.on_close.append(journal.abandon)
+        return journal
 
     def _log(self, node: str) -> logging.Logger:
         """A logger whose lines go into the trace."""

@@ -33,6 +33,7 @@ class SimLoop(NetworkLoop):
         self.seed = seed
         self.processes: dict[str, Process] = {}  # the newest incarnation of each name
         self.on_end: list[Callable[[Process], None]] = []
+        self.on_close: list[Callable[[], None]] = []  # called when the world is over and everybody is dead
         self.executor_delay = 0.0005  # seconds before an executor's work, and again behind it
         self._streams: dict[str, Random] = {}
         self._trace = Trace()
@@ -216,6 +217,8 @@ class SimLoop(NetworkLoop):
                 process.tasks.clear()
                 process.kept.clear()
                 process.held.clear()
+            for hook in self.on_close:
+                hook()
 
 
 def _context_of(process: Process) -> Context:

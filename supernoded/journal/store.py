@@ -110,6 +110,10 @@ class Store:
                 self.attempt(_do_nothing)
             except (TroubleError, JournalError):
                 self._log.warning("journal: %d sentences stay in the spill file until the next start", len(self._reserve.sentences))
+        self.let_go()
+
+    def let_go(self) -> None:
+        """Let both files go as they are."""
         self._database.close()
         if self._reserve is not None:
             self._reserve.close()

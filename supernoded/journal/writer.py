@@ -128,6 +128,12 @@ class Journal:
             self._log.error("journal: not closed in order: %s", error)
         self._thread.close()
 
+    def abandon(self) -> None:
+        """Let go of its files without another write, as a kernel does for a process that is gone."""
+        self._closed = True
+        self._store.let_go()
+        self._thread.close()
+
     async def _write_batch(self) -> bool:
         """Write the oldest entries. False when the database failed; then they wait on. Goes on to its end when it is cancelled."""
         self._batch = asyncio.ensure_future(self._write_oldest(self._batch))

@@ -138,3 +138,12 @@ def test_in_observe_nothing_is_written_to_the_device(folder: Path) -> None:
     assert not ending.fenced
     assert ending.rows == []
     assert ending.incidents == 1
+
+
+def test_the_files_of_killed_daemons_are_closed_with_their_world(folder: Path) -> None:
+    opened = []
+    for _ in range(3):  # the first opens what the process itself keeps
+        play_saga(folder, Crash(How.KILL, 100, WINDOW, 2.0))
+        shutil.rmtree(folder)
+        opened.append(len(list(Path("/proc/self/fd").iterdir())))
+    assert opened[2] == opened[1]

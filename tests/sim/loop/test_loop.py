@@ -309,3 +309,17 @@ def test_real_programs_files_and_threads_are_refused_by_name() -> None:
 
     play(loop, main())
     assert complaints == ["a thread calls into virtual time; give its work to run_in_executor, which runs it inline"]
+
+
+def test_what_hangs_on_the_end_of_the_world_is_called_once_when_everybody_is_dead() -> None:
+    loop, called = SimLoop(1), list[bool]()
+
+    async def forever() -> None:
+        await asyncio.get_running_loop().create_future()
+
+    process = loop.spawn("n0", forever)
+    loop.on_close.append(lambda: called.append(process.dead))
+    loop.run_until_complete(asyncio.sleep(1.0))
+    loop.close()
+    loop.close()
+    assert called == [True]

@@ -146,4 +146,4 @@ def test_the_files_of_killed_daemons_are_closed_with_their_world(folder: Path) -
         play_saga(folder, Crash(How.KILL, 100, WINDOW, 2.0))
         shutil.rmtree(folder)
         opened.append(len(list(Path("/proc/self/fd").iterdir())))
-    assert opened[2] == opened[1]
+    assert opened[2] <= opened[1]

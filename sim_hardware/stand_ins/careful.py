@@ -16,6 +16,7 @@ RETRY_S = 1.0
 STABLE_S = 30.0  # before a return is believed (safety rules 8 and 11)
 STAGE_S = 5.0  # between two nodes that come back
 CAPPED_W = 350.0
+CAP_AFTER_S = 1.0  # of both mains lost: no cap is there sooner, so it cannot stand in for a shed
 HOT_C, TOO_HOT_C = 80.0, 90.0  # of a die's median: cap, stop
 LEAST_FLOW = 0.6  # of what a node had
 SILENT_S = 3.0  # three beats (H2)
@@ -59,6 +60,7 @@ class SaveInTime:
         self._stage_s, self._stable_s, self._enough = stage_s, stable_s, enough
         self._asked = self._capped = self._last = self._stopped = False
         self._since = 0.0  # since when the mains are there again
+        self._lost: float | None = None  # since when all mains are gone
         self._off: list[str] = []  # nodes that we switched off
         self._next_node = 0.0
 
@@ -67,11 +69,15 @@ class SaveInTime:
         upses = [ups.name for ups in panel.rack.ups]
         mains = [has_mains(panel, ups) for ups in upses]
         if self._enough(bool(here and has_output(panel, ups)) for ups, here in zip(upses, mains, strict=True)):
+            self._lost = None
             self._return(panel)
             return
         self._since = panel.now()
         self._save(panel)
-        if not any(mains):
+        if any(mains):
+            self._lost = None
+        else:
+            self._lost = panel.now() if self._lost is None else self._lost
             self._save_energy(panel, upses)
 
     def _save(self, panel: Panel) -> None:
@@ -80,7 +86,7 @@ class SaveInTime:
             self._asked = True
 
     def _save_energy(self, panel: Panel, upses: list[str]) -> None:
-        if not self._capped:
+        if not self._capped and self._lost is not None and panel.now() >= self._lost + CAP_AFTER_S:
             self._capped = True
             for card in panel.rack.list_cards():
                 attempt(panel, CapCard(card, CAPPED_W))

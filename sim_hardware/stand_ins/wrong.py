@@ -20,6 +20,18 @@ class DoNothing:
         """See `StandIn.act`."""
 
 
+class NeverArms:
+    """Does all that a careful one does, but never arms a shed."""
+
+    def __init__(self) -> None:
+        self._duties = (SaveInTime(), KeepCool())
+
+    def act(self, panel: Panel) -> None:
+        """See `StandIn.act`."""
+        for duty in self._duties:
+            duty.act(panel)
+
+
 class AlwaysShed:
     """Sheds as soon as any input is not quite what it should be."""
 

@@ -12,7 +12,16 @@ from typing import Protocol
 
 from sim_hardware.devices.panel import Panel
 from sim_hardware.stand_ins.careful import Careful
-from sim_hardware.stand_ins.wrong import AlwaysShed, AlwaysStop, BelieveEveryFlag, DoNothing, FullCooling, NeverArms, RestoreAllAtOnce
+from sim_hardware.stand_ins.wrong import (
+    AlwaysShed,
+    AlwaysStop,
+    BelieveEveryFlag,
+    DoNothing,
+    FullCooling,
+    NeverArms,
+    NeverCaps,
+    RestoreAllAtOnce,
+)
 
 PERIOD = 0.1  # s between two looks
 
@@ -30,6 +39,7 @@ STAND_INS: Mapping[str, Callable[[], StandIn]] = MappingProxyType(
         "careful": Careful,
         "do-nothing": DoNothing,
         "never-arms": NeverArms,
+        "never-caps": NeverCaps,
         "always-shed": AlwaysShed,
         "always-stop": AlwaysStop,
         "full-cooling": FullCooling,

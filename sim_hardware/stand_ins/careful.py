@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
+from typing import Protocol
 
 from sim_hardware.devices.panel import Panel
 from sim_hardware.plant.cards.orders import CapCard
@@ -22,16 +23,31 @@ LEAST_FLOW = 0.6  # of what a node had
 SILENT_S = 3.0  # three beats (H2)
 
 
-class Careful:
-    """Arms the shed, saves and stops in time, caps what runs hot, puts a spare in, and comes back in stages."""
+class Duty(Protocol):
+    """One thing that a policy sees to."""
 
-    def __init__(self) -> None:
-        self._duties = (KeepArmed(), SaveInTime(), KeepCool(), ReplaceSilent())
+    def act(self, panel: Panel) -> None:
+        """Look at the rack, and do what has to be done now."""
+        ...
+
+
+class Duties:
+    """A policy of several duties."""
+
+    def __init__(self, *duties: Duty) -> None:
+        self._duties = duties
 
     def act(self, panel: Panel) -> None:
         """See `StandIn.act`."""
         for duty in self._duties:
             duty.act(panel)
+
+
+class Careful(Duties):
+    """Arms the shed, saves and stops in time, caps what runs hot, puts a spare in, and comes back in stages."""
+
+    def __init__(self) -> None:
+        super().__init__(KeepArmed(), SaveInTime(), KeepCool(), ReplaceSilent())
 
 
 class KeepArmed:
@@ -135,9 +151,10 @@ def _measure_reserve(panel: Panel, ups: str) -> float:
 
 
 class KeepCool:
-    """Caps cards whose coolant fails, and stops the job before they throttle."""
+    """Caps cards whose coolant fails, and stops the job before they throttle. With `caps` false it does not cap."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, caps: bool = True) -> None:
+        self._caps = caps
         self._flow: dict[str, float] = {}  # what each node had
         self._capped: set[str] = set()
         self._saving = self._stopped = False
@@ -150,7 +167,7 @@ class KeepCool:
             hottest = max((number(panel, card, "card.temperature.median") or 0.0 for card in node.list_cards()), default=0.0)
             if node.name not in self._capped and (hottest > HOT_C or flow is None or flow < LEAST_FLOW * usual):
                 self._capped.add(node.name)
-                for card in node.list_cards():
+                for card in node.list_cards() if self._caps else ():
                     attempt(panel, CapCard(card, CAPPED_W))
             if self._capped and not self._saving and is_running(panel):
                 self._saving = True

@@ -1,85 +1,99 @@
-"""Policies that are wrong, each in one way."""
+"""Policies that are wrong, each in one way: what a careful one does, with one thing left out or one thing too many."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 from sim_hardware.devices.panel import Panel
 from sim_hardware.plant.cooling.orders import Beat, SetControl, SetPump, SetValve
 from sim_hardware.plant.job.orders import StopJob
-from sim_hardware.plant.power.orders import ArmShed, FireShed
-from sim_hardware.stand_ins.careful import KeepArmed, KeepCool, SaveInTime
-from sim_hardware.stand_ins.looking import attempt, flags, is_running, list_sheddable, name_job, number
+from sim_hardware.plant.power.orders import FireShed
+from sim_hardware.stand_ins.careful import Duties, KeepArmed, KeepCool, ReplaceSilent, SaveInTime
+from sim_hardware.stand_ins.looking import attempt, flags, is_running, name_job, number
 
 WARM_C = 75.0  # of a die
+EXACT = 0.99  # of the nominal voltage, below which these see trouble
 ALARMING = frozenset({"LB", "FSD", "RB", "OFF", "OB"})
 
 
-class DoNothing:
+class DoNothing(Duties):
     """Looks on."""
 
-    def act(self, panel: Panel) -> None:
-        """See `StandIn.act`."""
 
-
-class NeverArms:
+class NeverArms(Duties):
     """Does all that a careful one does, but never arms a shed."""
 
     def __init__(self) -> None:
-        self._duties = (SaveInTime(), KeepCool())
-
-    def act(self, panel: Panel) -> None:
-        """See `StandIn.act`."""
-        for duty in self._duties:
-            duty.act(panel)
+        super().__init__(SaveInTime(), KeepCool(), ReplaceSilent())
 
 
-class AlwaysShed:
-    """Sheds as soon as any input is not quite what it should be."""
-
-    def act(self, panel: Panel) -> None:
-        """See `StandIn.act`."""
-        nominal = panel.rack.sim.power.volts
-        if all((number(panel, f"ups/{ups.name}", "ups.input_voltage") or 0.0) > 0.99 * nominal for ups in panel.rack.ups):
-            return
-        for pdu in panel.rack.pdus:
-            group = list_sheddable(panel, pdu.name)
-            if group and not number(panel, f"pdu/{pdu.name}", "pdu.armed"):
-                attempt(panel, ArmShed(pdu.name, group, 10.0))
-            attempt(panel, FireShed(pdu.name))
-
-
-class AlwaysStop:
-    """Stops the job as soon as any input is not quite what it should be, or a rank or card is."""
+class NeverCaps(Duties):
+    """Does all that a careful one does, but caps no card whose coolant fails."""
 
     def __init__(self) -> None:
+        super().__init__(KeepArmed(), SaveInTime(), KeepCool(caps=False), ReplaceSilent())
+
+
+class RestoreAllAtOnce(Duties):
+    """Does all that a careful one does, but closes every outlet in the moment in which one feed is back."""
+
+    def __init__(self) -> None:
+        super().__init__(KeepArmed(), SaveInTime(stage_s=0.0, stable_s=0.0, enough=any), KeepCool(), ReplaceSilent())
+
+
+class AlwaysShed(Duties):
+    """Does all that a careful one does, and sheds as soon as any input is not quite what it should be."""
+
+    def __init__(self) -> None:
+        super().__init__(KeepArmed(), _Shed(), SaveInTime(), KeepCool(), ReplaceSilent())
+
+
+class AlwaysStop(Duties):
+    """Does all that a careful one does, and stops the job as soon as an input, a UPS, a card or a rank is not quite what it should be."""
+
+    def __init__(self) -> None:
+        super().__init__(_Stop(_is_amiss), KeepArmed(), SaveInTime(), KeepCool(), ReplaceSilent())
+
+
+class BelieveEveryFlag(Duties):
+    """Does all that a careful one does, and stops the job for any alarming flag or one hot sensor of a die, without a second view."""
+
+    def __init__(self) -> None:
+        super().__init__(_Stop(_is_flagged), KeepArmed(), SaveInTime(), KeepCool(), ReplaceSilent())
+
+
+class FullCooling(Duties):
+    """Does all that a careful one does, and turns the cooling up to the stop when a card is warm, whatever the dew point is."""
+
+    def __init__(self) -> None:
+        super().__init__(_Cool(), KeepArmed(), SaveInTime(), KeepCool(), ReplaceSilent())
+
+
+class _Shed:
+    def act(self, panel: Panel) -> None:
+        """See `Duty.act`."""
+        if _has_poor_input(panel):
+            for pdu in panel.rack.pdus:
+                attempt(panel, FireShed(pdu.name))
+
+
+class _Stop:
+    def __init__(self, sees_cause: Callable[[Panel], bool]) -> None:
+        self._sees_cause = sees_cause
         self._stopped = False
 
     def act(self, panel: Panel) -> None:
-        """See `StandIn.act`."""
-        if not self._stopped and is_running(panel) and _is_amiss(panel):
-            self._stopped = True
-            attempt(panel, StopJob(name_job(panel)))
+        """See `Duty.act`."""
+        if not self._stopped and self._sees_cause(panel):
+            self._stopped = attempt(panel, StopJob(name_job(panel)))
 
 
-def _is_amiss(panel: Panel) -> bool:
-    nominal = panel.rack.sim.power.volts
-    if any((number(panel, f"ups/{ups.name}", "ups.input_voltage") or 0.0) < 0.99 * nominal for ups in panel.rack.ups):
-        return True
-    if any(flags(panel, f"ups/{ups.name}", "ups.status") - {"OL", "CHRG"} for ups in panel.rack.ups):
-        return True
-    if any((number(panel, card, "card.temperature") or 0.0) > 90.0 for card in panel.rack.list_cards()):
-        return True
-    return panel.sense(f"job/{name_job(panel)}", "job.state") == "hung"
-
-
-class FullCooling:
-    """Turns valve and pumps up to the stop when a pump stands or a card is warm, whatever the dew point is."""
-
+class _Cool:
     def act(self, panel: Panel) -> None:
-        """See `StandIn.act`."""
-        warm = any((number(panel, card, "card.temperature.median") or 0.0) > WARM_C for card in panel.rack.list_cards())
+        """See `Duty.act`."""
+        if not any((number(panel, card, "card.temperature.median") or 0.0) > WARM_C for card in panel.rack.list_cards()):
+            return
         for loop in panel.rack.loops:
-            if not warm and panel.sense(f"{loop.subject}/pump0", "pump.state") == "running":
-                continue
             attempt(panel, SetControl(loop.subject, "direct"))
             attempt(panel, Beat(loop.subject))
             attempt(panel, SetValve(loop.subject, 100.0))
@@ -87,28 +101,21 @@ class FullCooling:
                 attempt(panel, SetPump(loop.subject, pump, 100.0))
 
 
-class RestoreAllAtOnce:
-    """Does all that a careful one does, but closes every outlet in the moment in which one feed is back."""
-
-    def __init__(self) -> None:
-        self._duties = (KeepArmed(), SaveInTime(stage_s=0.0, stable_s=0.0, enough=any), KeepCool())
-
-    def act(self, panel: Panel) -> None:
-        """See `StandIn.act`."""
-        for duty in self._duties:
-            duty.act(panel)
+def _has_poor_input(panel: Panel) -> bool:
+    least = EXACT * panel.rack.sim.power.volts
+    return any((number(panel, f"ups/{ups.name}", "ups.input_voltage") or 0.0) < least for ups in panel.rack.ups)
 
 
-class BelieveEveryFlag:
-    """Stops the job when a UPS shows any alarming flag, or a single sensor of a die is hot, without a second view."""
+def _is_amiss(panel: Panel) -> bool:
+    if _has_poor_input(panel) or panel.sense(f"job/{name_job(panel)}", "job.state") == "hung":
+        return True
+    if any(flags(panel, f"ups/{ups.name}", "ups.status") - {"OL", "CHRG"} for ups in panel.rack.ups):
+        return True
+    return any((number(panel, card, "card.temperature") or 0.0) > WARM_C for card in panel.rack.list_cards())
 
-    def __init__(self) -> None:
-        self._stopped = False
 
-    def act(self, panel: Panel) -> None:
-        """See `StandIn.act`."""
-        flagged = any(flags(panel, f"ups/{ups.name}", "ups.status") & ALARMING for ups in panel.rack.ups)
-        hot = any((number(panel, card, "card.temperature") or 0.0) > 100.0 for card in panel.rack.list_cards())
-        if not self._stopped and is_running(panel) and (flagged or hot):
-            self._stopped = True
-            attempt(panel, StopJob(name_job(panel)))
+def _is_flagged(panel: Panel) -> bool:
+    if not is_running(panel):
+        return False
+    flagged = any(flags(panel, f"ups/{ups.name}", "ups.status") & ALARMING for ups in panel.rack.ups)
+    return flagged or any((number(panel, card, "card.temperature") or 0.0) > 100.0 for card in panel.rack.list_cards())

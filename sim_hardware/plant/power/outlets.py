@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 
 from msgspec.structs import replace
 
 from sim_hardware.plant.power.state import Draft
 from sim_hardware.plant.power.things import Timer
+
+START = "start of the PDU"  # who closes outlets one by one when a PDU has power again
 
 
 def open_outlets(draft: Draft, outlets: Iterable[int], who: str) -> tuple[int, ...]:
@@ -50,12 +53,24 @@ def drop_from_shed(draft: Draft, outlet: int) -> None:
         draft.pdus[index] = replace(pdu, shed=tuple(one for one in pdu.shed if one != outlet))
 
 
+def _defer_to_shed(draft: Draft, outlet: int) -> bool:
+    """An outlet that a starting PDU was still to close stays open while its group is shed, and comes back with the group."""
+    index = draft.spec.outlets[outlet][0]
+    pdu = draft.pdus[index]
+    if math.isinf(pdu.restore_at) or outlet not in pdu.group:
+        return False
+    draft.pdus[index] = replace(pdu, shed=(*pdu.shed, outlet))
+    return True
+
+
 def run_timers(draft: Draft) -> None:
     """Carry out what is due."""
     due = [timer for timer in draft.timers if timer.at <= draft.at]
     if due:
         draft.timers = tuple(timer for timer in draft.timers if timer.at > draft.at)
     for timer in sorted(due, key=lambda timer: timer.at):
+        if timer.who == START and _defer_to_shed(draft, timer.outlet):
+            continue
         if timer.outlet not in draft.locked:
             drop_from_shed(draft, timer.outlet)
         if timer.close:

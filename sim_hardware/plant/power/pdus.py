@@ -7,7 +7,7 @@ import math
 from msgspec.structs import replace
 
 from sim_hardware.plant.power import figures
-from sim_hardware.plant.power.outlets import close_outlets, forget_timers, open_outlets, plan_outlet, run_timers
+from sim_hardware.plant.power.outlets import START, close_outlets, forget_timers, open_outlets, plan_outlet, run_timers
 from sim_hardware.plant.power.shed import disarm, settle_shed
 from sim_hardware.plant.power.state import Draft
 from sim_hardware.plant.power.things import Timer
@@ -64,6 +64,6 @@ def _start(draft: Draft, index: int) -> None:
     pdu, name = draft.pdus[index], draft.spec.pdus[index].name
     draft.pdus[index] = replace(pdu, on=True, restart=())
     draft.tell("pdu.back", f"pdu/{name}", f"PDU {name} starts, and closes {len(pdu.restart)} outlets one by one.")
-    close_outlets(draft, pdu.restart[:1], "start of the PDU")
+    close_outlets(draft, pdu.restart[:1], START)
     for place, outlet in enumerate(pdu.restart[1:], start=1):
-        plan_outlet(draft, Timer(draft.at + place * figures.START_GAP_S, outlet, close=True, who="start of the PDU"))
+        plan_outlet(draft, Timer(draft.at + place * figures.START_GAP_S, outlet, close=True, who=START))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sim_hardware.plant.power import sense
-from sim_hardware.plant.power.orders import ArmShed, DisarmShed, FireShed, Sag, SwitchOutlet
+from sim_hardware.plant.power.orders import ArmShed, DisarmShed, FireShed, ResetBreaker, Sag, SwitchOutlet, TripBreaker
 from sim_hardware.plant.words import OrderError
 from tests.sim.plant.power.sites import Site, build_rack
 
@@ -113,3 +113,22 @@ def test_contacts_that_meet_for_less_than_the_debounce_do_not_fire() -> None:
     site.run(5.0)
     assert site.when("ups.unflagged", "ups/A") - site.when("ups.flagged", "ups/B") == pytest.approx(0.0005)
     assert site.count("shed.fired") == 0
+
+
+def test_a_shed_that_fires_while_the_pdu_starts_keeps_its_group_open_until_the_restore() -> None:
+    site = Site(build_rack())
+    site.order(TripBreaker("A1"))
+    site.run(30.0)
+    site.order(ResetBreaker("A1"))
+    site.run(30.1)  # the first outlet is closed, the others follow 0.25 s apart
+    site.order(ArmShed("A1", (3, 4), 2.0), FireShed("A1"))
+    site.run(31.5)
+    assert {number: sense(site.state, f"pdu/A1/outlet{number}", "outlet.state") for number in (2, 3, 4, 5)} == {
+        2: "on",
+        3: "off",
+        4: "off",
+        5: "on",
+    }
+    site.run(33.0)
+    assert sense(site.state, "pdu/A1/outlet3", "outlet.state") == sense(site.state, "pdu/A1/outlet4", "outlet.state") == "on"
+    assert site.when("shed.restored", "pdu/A1") == pytest.approx(32.102)

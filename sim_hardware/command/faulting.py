@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 import click
 
 from sim_hardware.command.asking import Answer, SimError
-from sim_hardware.command.options import Invocation, common
+from sim_hardware.command.options import Invocation, Seconds, common
 from supernoded.ctl.printing import Table, print_sheet
 from supernoded.ctl.wording import NONE, say_duration
 
@@ -21,6 +21,8 @@ def read_parameters(given: Sequence[str]) -> dict[str, object]:
         name, equals, value = pair.partition("=")
         if not equals or not name:
             raise click.UsageError(f"{pair!r} is no parameter; write name=value")
+        if name in read:
+            raise click.UsageError(f"{name} is given twice; give each parameter once")
         read[name] = _read_value(value)
     return read
 
@@ -38,7 +40,7 @@ def _read_value(text: str) -> object:
 @click.argument("kind")
 @click.argument("target")
 @click.argument("parameters", nargs=-1, metavar="[NAME=VALUE]...")
-@click.option("--for", "seconds", type=float, metavar="SECONDS", help="Lift it by itself after so long. Default: it stays.")
+@click.option("--for", "seconds", type=Seconds(), metavar="SECONDS", help="Lift it by itself after so long. Default: it stays.")
 @click.option("--name", default="", help="By which it is lifted. Default: KIND@TARGET.")
 @common
 @click.pass_obj
@@ -85,7 +87,7 @@ def active(invocation: Invocation) -> None:
         )
         for fault in answer["active"]
     ]
-    columns = ("NAME", "FAULT", "TARGET", "PARAMETERS", "FOR", "LEFT", "SHOWS", "TROUBLE")
+    columns = ("NAME", "FAULT", "TARGET", "PARAMETERS", "SINCE", "LEFT", "SHOWS", "TROUBLE")
     if invocation.as_json:
         click.echo(json.dumps(answer, indent=2))
     else:

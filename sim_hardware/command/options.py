@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import os
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 import click
 
@@ -22,6 +23,20 @@ VARIABLE = "SUPERNODE_SIM_DIR"
 def find_folder() -> Path:
     """Where a rack is served when nobody says where."""
     return Path(os.environ.get(VARIABLE) or Path(tempfile.gettempdir()) / f"supernode-sim-{os.getuid()}")
+
+
+class Seconds(click.FloatRange):
+    """A time above 0 that ends."""
+
+    def __init__(self) -> None:
+        super().__init__(min=0.0, min_open=True)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """See `click.ParamType.convert`."""
+        seconds: float = super().convert(value, param, ctx)
+        if not math.isfinite(seconds):
+            self.fail(f"{value} is no number of seconds; leave the option out for no end.", param, ctx)
+        return seconds
 
 
 @dataclass

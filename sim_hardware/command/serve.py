@@ -13,7 +13,7 @@ import click
 
 from sim_hardware.command.asking import SimError
 from sim_hardware.command.looking import say_happening
-from sim_hardware.command.options import Invocation, common
+from sim_hardware.command.options import Invocation, Seconds, common
 from sim_hardware.command.racks import find_rack
 from sim_hardware.drives.serving import SETTINGS, Served, serve_rack
 from sim_hardware.plant.words import Happening
@@ -35,7 +35,7 @@ Do something to the rack, and see the truth:
 @click.command()
 @click.argument("rack")
 @click.option("--seed", type=int, default=0, show_default=True, help="Of all chance in the rack.")
-@click.option("--for", "seconds", type=click.FloatRange(min=0, min_open=True), metavar="SECONDS", help="End by itself after so long.")
+@click.option("--for", "seconds", type=Seconds(), metavar="SECONDS", help="End by itself after so long.")
 @common
 @click.pass_obj
 def serve(invocation: Invocation, rack: str, seed: int, seconds: float | None) -> None:
@@ -50,7 +50,7 @@ async def _serve(invocation: Invocation, rack: Rack, name: str, seed: int, secon
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         loop.add_signal_handler(number, stopped.set)
     if not invocation.as_json:
-        click.echo(f"{name} is being set up in {invocation.dir} ...", err=True)
+        click.echo(f"{name} is to be served from {invocation.dir} ...", err=True)
     async with serve_rack(rack, invocation.dir, seed) as served:
         _introduce(invocation, served, name)
         teller = _Teller(invocation, stopped)

@@ -94,7 +94,7 @@ def _list_subjects(rack: Rack, measured: set[str]) -> Mapping[str, Sequence[str]
         "nic": [subject for subject in (f"{node}/nic/mlx5_0" for node in nodes) if subject in measured],
         "fan": [f"{node}/fan{number}" for node in nodes for number in range(FANS)],
         "ring": [f"ring/{ring.name}" for ring in rack.rings],
-        "cable": [cable.subject for cable in rack.cables],
+        "cable": sorted(subject for subject in measured if subject.startswith("cable/")),
         "utility": [subject for subject in sorted(measured) if subject.startswith("utility/")],
         "generator": ["generator"],
         "feed": [f"feed/{feed}" for feed in feeds],

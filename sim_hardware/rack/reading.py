@@ -74,7 +74,8 @@ def _read_file(name: str) -> dict[str, Any]:
     shipped = _FOLDER / f"{name}.toml"
     path = shipped if shipped.is_file() else Path(name)
     if path.suffix != ".toml":
-        raise RackError(f"{name}: no rack of this name; there are {', '.join(SHIPPED)}, any rack-NxM or pod-NxM, and .toml files")
+        sizes = "any rack-NxM or pod-NxM of 1 to 9999 nodes with 1 to 64 cards each"
+        raise RackError(f"{name}: no rack of this name; there are {', '.join(SHIPPED)}, {sizes}, and .toml files")
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:

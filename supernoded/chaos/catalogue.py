@@ -72,7 +72,7 @@ class RackView(msgspec.Struct, frozen=True, kw_only=True):
     subjects: Mapping[str, tuple[str, ...]]  # family (node, card, port, ups, ...) -> its subjects, in the rack's order
     attributes: Mapping[str, Mapping[str, tuple[str, ...]]] = {}  # subject -> attribute (feed, node, loop, ...) -> its values
     sensors: Mapping[tuple[str, str], str] = {}  # (subject, quantity) -> unit
-    happenings: frozenset[str] = frozenset()  # the kinds that can happen; empty = not known
+    happenings: Mapping[str, tuple[str, ...]] = {}  # kind -> the families it can befall, or below; `*` any; empty = not known
     tellings: frozenset[str] = frozenset()  # the kinds that daemons can tell; empty = not known
     redundancy: Mapping[str, tuple[Redundancy, ...]] = {}  # what `limits.keep` may name
 

@@ -13,7 +13,6 @@ from supernoded.chaos.condition import Condition, Count, Seconds, Whole, count_g
 from supernoded.chaos.move import Move, Text
 from supernoded.tables import Conflict, Key, Table, about
 
-API_VERSION = "supernode.chaos/v1"
 LONGEST = 900.0  # seconds of one fault, where the file says nothing (chaos-controller's default is an hour; ours is shorter)
 WINDOWS = ("never", "always", "at_end", "count", "sometimes")
 

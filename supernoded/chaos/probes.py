@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 
 import msgspec
 
-from supernoded.chaos.catalogue import suggest
+from supernoded.chaos.catalogue import ANYTHING, suggest
 from supernoded.chaos.condition import Condition
 from supernoded.chaos.drive import Happened, Told
 from supernoded.chaos.durations import say_seconds
@@ -91,6 +91,8 @@ def _resolve_one(condition: Condition, key: Key, scope: Scope, every: bool) -> P
     patterns = scope.expand(condition.on)
     if condition.happened or not (PATTERN & set(condition.on) or all(_is_below(one, scope) for one in patterns)):
         scope.find(condition.on, (*key, "on"))
+    if condition.happened and scope.view.happenings:
+        _check_place(condition, patterns, key, scope)
     return Probe(condition=condition, subjects=patterns, every=every)
 
 
@@ -102,6 +104,22 @@ def _check_kind(condition: Condition, key: Key, scope: Scope) -> None:
     ):
         if kind and known and not any(fnmatchcase(one, kind) for one in known):
             raise MisfitError((*key, name), kind, fault, suggest(kind, known, "kinds"))
+
+
+def _check_place(condition: Condition, patterns: Sequence[str], key: Key, scope: Scope) -> None:
+    """A kind that cannot befall any of these subjects would never come either."""
+    view = scope.view
+    families = {family for kind, those in view.happenings.items() if fnmatchcase(kind, condition.happened) for family in those}
+    members = [member for family in sorted(families) for member in view.subjects.get(family, ())]
+    if ANYTHING in families or any(_can_be(pattern, member) for pattern in patterns for member in members):
+        return
+    remedy = f"it befalls a {' or a '.join(sorted(families))}"
+    raise MisfitError((*key, "on"), condition.on, f"{condition.happened} cannot happen there", remedy)
+
+
+def _can_be(pattern: str, member: str) -> bool:
+    """Whether a pattern means this subject, or something below it."""
+    return fnmatchcase(member, pattern) or pattern.startswith(f"{member}/")
 
 
 def _is_below(subject: str, scope: Scope) -> bool:

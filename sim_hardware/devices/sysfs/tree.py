@@ -14,8 +14,6 @@ from sim_hardware.devices.sysfs.hwmon import list_hwmon
 from sim_hardware.devices.sysfs.infiniband import list_infiniband
 from sim_hardware.rack import Rack
 
-PREFIX = "/sys/class/"
-
 
 def list_attributes(rack: Rack, node: str) -> dict[str, Attribute]:
     """Every file of a node by its path below `/sys/class`: `infiniband/...`, `net/...`, `hwmon/...`, `dsm/...`."""

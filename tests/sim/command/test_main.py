@@ -43,6 +43,10 @@ def test_kinds_are_listed_and_shown_with_their_parameters() -> None:
 @pytest.mark.parametrize(
     ("words", "code", "sentence"),
     [
+        (("inject", "ups.eco", "ups/A", "a=1", "a=2"), 2, "a is given twice"),
+        (("inject", "ups.eco", "ups/A", "--for", "nan"), 2, "nan is no number of seconds"),
+        (("serve", "rack-1x8", "--for", "inf"), 2, "inf is no number of seconds"),
+        (("show", "rack-99999x8"), 1, "1 to 9999 nodes"),
         (("show", "rak-1x8"), 1, "did you mean rack-1x8?"),
         (("faults", "powerr"), 1, "did you mean power."),
         (("faults", "zzz"), 1, "no kind of fault begins with 'zzz'"),

@@ -14,10 +14,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from sim_hardware.drives.known import view_rack
 from sim_hardware.plant import power
 from sim_hardware.plant.cooling.bookkeeping import heat_book
 from sim_hardware.plant.cooling.orders import BlockFlow
 from sim_hardware.plant.job.orders import RequestCheckpoint, StopJob
+from sim_hardware.plant.kinds import ANYTHING, KINDS
 from sim_hardware.plant.power.orders import PressEmergencyOff, Sag
 from sim_hardware.plant.site import PARTS, Site, advance, apply, sense, sensors, start
 from sim_hardware.plant.words import Happening, Order, OrderError, UnknownSensorError
@@ -98,6 +100,16 @@ def test_happenings_come_in_the_order_of_time(history: list[Step]) -> None:
     times = [happening.at for happening in told]
     assert times == sorted(times)
     assert all(happening.text for happening in told)
+
+
+@EXAMPLES
+@given(HISTORIES)
+def test_what_happens_befalls_a_family_that_it_can_befall(history: list[Step]) -> None:
+    families = view_rack("rack-2x4").subjects
+    for happening in play(history)[1]:
+        members = [member for family in KINDS[happening.kind] for member in families.get(family, ())]
+        below = (happening.subject == member or happening.subject.startswith(f"{member}/") for member in members)
+        assert KINDS[happening.kind] == (ANYTHING,) or any(below), happening
 
 
 @pytest.mark.parametrize("kind", [kind for kind in list_orders() if has_subject(kind)])

@@ -93,6 +93,11 @@ CASES: list[tuple[dict[str, Any], str]] = [
     ),
     (expect(told=None, happened="pump.stopped", on="cdu/9"), "is no subject"),
     (expect(told=None, happened="pump.stopped", on="cdv/*"), "is no subject"),
+    (
+        expect(told=None, happened="pump.stopped", on="n0", never=True),
+        'expect[0].on: "n0": pump.stopped cannot happen there; it befalls a pump',
+    ),
+    (expect(told=None, happened="pump.*", on="cdu/0/*"), ""),
     (expect(told="coolin.lost"), 'expect[0].told: "coolin.lost": no daemon tells of this kind; did you mean cooling.lost?'),
     (expect(on="pumpz"), 'expect[0].on: "pumpz": is no subject of toy and no target; did you mean pump?'),
     (expect(on="n0/nic/mlx5_0"), ""),

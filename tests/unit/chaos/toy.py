@@ -83,7 +83,7 @@ VIEW = RackView(
         ("cdu/0", "cdu.status"): "flags",
         ("n1", "air.temperature"): "C",
     },
-    happenings=frozenset({"pump.stopped", "pump.started", "job.lost"}),
+    happenings={"pump.stopped": ("pump",), "pump.started": ("pump",), "job.lost": ("job",)},
     tellings=frozenset({"cooling.lost"}),
     redundancy={"n_plus_1_pumps": (Redundancy(members=PUMPS, least=1, text="pumps of cdu/0"),)},
 )

@@ -77,7 +77,7 @@ def runs(pid: int) -> bool:
     """Whether it does: one that has ended and is not yet buried by its parent does not."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):
         return False
 
 

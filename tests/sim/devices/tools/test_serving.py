@@ -1,9 +1,7 @@
 import asyncio
 import math
-import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -99,13 +97,6 @@ def test_in_virtual_time_a_tool_takes_the_seconds_it_says() -> None:
     assert math.isclose(seconds, 30.08, abs_tol=0.05)
 
 
-def test_a_shim_starts_fast(tmp_path: Path) -> None:
-    """It starts a bare interpreter; the best of some runs counts, since other work may be going on."""
+def test_a_shim_starts_a_bare_interpreter(tmp_path: Path) -> None:
     (shim, *_) = write_shims(tmp_path / "bin", tmp_path / "tools.sock", "n0")
-    times = []
-    for _ in range(10):
-        since = time.perf_counter()
-        subprocess.run([shim, "info"], capture_output=True, check=False, env=dict(os.environ))
-        times.append(time.perf_counter() - since)
-    assert min(times) < 0.060
-    assert sys.executable in shim.read_text()
+    assert shim.read_text().startswith(f"#!{sys.executable} -IS\nimport os, socket, sys\n")

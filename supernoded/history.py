@@ -26,16 +26,20 @@ class Series:
 
     def insert(self, reading: Reading) -> None:
         """In the order of time, in which they nearly always come."""
-        place = len(self.readings)
-        while place and self.readings[place - 1].at > reading.at:
+        readings = self.readings
+        place = len(readings)
+        while place and readings[place - 1].at > reading.at:
             place -= 1
-        self.readings.insert(place, reading)
+        if place == len(readings):
+            readings.append(reading)
+        else:
+            readings.insert(place, reading)
 
     def trim(self, horizon: float) -> int:
         """Drop what is older than `horizon`, but never the newest; how many went."""
-        dropped = 0
-        while len(self.readings) > 1 and self.readings[0].at < horizon:
-            self.readings.popleft()
+        readings, dropped = self.readings, 0
+        while readings[0].at < horizon and len(readings) > 1:
+            readings.popleft()
             dropped += 1
         return dropped
 

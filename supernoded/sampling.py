@@ -96,7 +96,8 @@ class Sampler:
 
     async def _read(self) -> Sequence[Reading]:
         readings = await self.sensor.read()
-        return [vet_reading(reading, self._clock.now()) for reading in readings]
+        now = self._clock.now()
+        return [vet_reading(reading, now) for reading in readings]
 
     def accept(self, readings: Sequence[Reading]) -> None:
         """Weigh what was read and hand it on; also what used to be read and is now missing, as UNKNOWN, until it is forgotten."""

@@ -25,9 +25,9 @@ def vet_reading(word: object, now: float) -> Reading:
     """A reading that JSON can carry; one whose time cannot be is UNKNOWN, or it would stay fresh for ever."""
     reading = _vet(word, Reading)
     texts = reading.subject, reading.quantity, reading.unit, reading.note
-    value, cleaned = _clean_value(reading.value), tuple(map(clean, texts))
-    if value is not reading.value or cleaned != texts:
-        subject, quantity, unit, note = cleaned
+    value, whole = _clean_value(reading.value), "".join(texts)
+    if value is not reading.value or clean(whole) is not whole:  # one look at all four: a clean one is itself
+        subject, quantity, unit, note = map(clean, texts)
         reading = msgspec.structs.replace(reading, value=value, subject=subject, quantity=quantity, unit=unit, note=note)
     if reading.at <= now + AHEAD:
         return reading

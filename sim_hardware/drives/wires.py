@@ -60,19 +60,20 @@ class SimTree:
 
     def __init__(self, tree: SysfsTree, folder: str, pen: Pen) -> None:
         self._tree, self._folder, self._pen = tree, folder, pen
-        self._paths: dict[str, tuple[str, ...]] = {}  # of each pattern; a node's attributes stay what they are
+        self._found: dict[
+            tuple[str, ...], list[tuple[str, str]]
+        ] = {}  # by patterns: paths and their places, which never change
 
     async def read(self, path: str) -> str:
         """See `Tree.read`."""
-        text = self._read(path)
+        text = self._read(self._place(path))
         if isinstance(text, WireError):
             raise text
         return text
 
     async def read_all(self, patterns: Sequence[str]) -> Mapping[str, str | WireError]:
         """See `Tree.read_all`."""
-        paths = {path for pattern in patterns for path in self._match(pattern)}
-        found = [(path, self._read(path)) for path in sorted(paths)]
+        found = [(path, self._read(place)) for path, place in self._match(tuple(patterns))]
         return {path: text for path, text in found if isinstance(text, str) or not _is_gone(text)}
 
     async def names(self, path: str = "") -> Sequence[str]:
@@ -95,20 +96,21 @@ class SimTree:
     def _place(self, path: str) -> str:
         return f"{self._folder}/{path}".strip("/")
 
-    def _read(self, path: str) -> str | WireError:
+    def _read(self, place: str) -> str | WireError:
         try:
-            return self._tree.read(self._place(path)).strip()
+            return self._tree.read(place).strip()
         except OSError as error:
-            found = WireError(f"{SYSFS}/{self._place(path)}: {error.strerror}")
+            found = WireError(f"{SYSFS}/{place}: {error.strerror}")
             found.__cause__ = error
             return found
 
-    def _match(self, pattern: str) -> tuple[str, ...]:
-        found = self._paths.get(pattern)
+    def _match(self, patterns: tuple[str, ...]) -> list[tuple[str, str]]:
+        found = self._found.get(patterns)
         if found is None:
-            found = tuple(self._walk("", pattern.split("/")))
+            paths = {path for pattern in patterns for path in self._walk("", pattern.split("/"))}
+            found = [(path, self._place(path)) for path in sorted(paths)]
             if not self._tree.impairment.refusing:  # which shows no names
-                self._paths[pattern] = found
+                self._found[patterns] = found
         return found
 
     def _walk(self, base: str, parts: Sequence[str]) -> list[str]:

@@ -60,9 +60,7 @@ class SimTree:
 
     def __init__(self, tree: SysfsTree, folder: str, pen: Pen) -> None:
         self._tree, self._folder, self._pen = tree, folder, pen
-        self._found: dict[
-            tuple[str, ...], list[tuple[str, str]]
-        ] = {}  # by patterns: paths and their places, which never change
+        self._found: dict[tuple[str, ...], list[tuple[str, str]]] = {}  # by patterns: paths and their places, which never change
 
     async def read(self, path: str) -> str:
         """See `Tree.read`."""

@@ -7,21 +7,26 @@ import logging
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 from supernoded import guards
 from supernoded.admin.access import Access, Gate
 from supernoded.admin.answering import FrontDesk
 from supernoded.admin.server import serve_admin
 from supernoded.chores import Chores
+from supernoded.clock import Clock
+from supernoded.cluster import topics
+from supernoded.cluster.digests import Digests, Speaker
 from supernoded.cluster.outbox import Outbox
 from supernoded.cluster.seats import FixedSeats
 from supernoded.cluster.session import Session
 from supernoded.cluster.store import JournalStore
 from supernoded.duty import Duty, Means
 from supernoded.house import House, make_world
-from supernoded.model import NODE, Hold
+from supernoded.model import NODE, Hold, Reading
 from supernoded.modes import Modes
 from supernoded.notify import Notifier
+from supernoded.parts import Diagnosis, Loop, Rule
 from supernoded.ports import Ports, Uplink
 from supernoded.registry import Parts, collect
 from supernoded.reporting import Reporter
@@ -41,6 +46,7 @@ class Daemon:
     ports: Ports
     log: logging.Logger
     uplink: Uplink
+    digests: Digests | None
     chores: Chores | None
 
 
@@ -49,7 +55,10 @@ def collect_parts(settings: Settings, ports: Ports, seats: FixedSeats) -> Parts:
     wires_for = ports.wires(Pen(seats.find_refusal))
 
     def node_for(plugin: str) -> Node:
-        return Node(settings.node, settings.topology, settings.limits, wires_for(plugin), ports.clock, ports.host, settings.state)
+        maintenance = settings.list_maintenance(plugin)
+        return Node(
+            settings.node, settings.topology, settings.limits, wires_for(plugin), ports.clock, ports.host, settings.state, maintenance
+        )
 
     return collect(ports.plugins(settings), settings.plugins, node_for)
 
@@ -57,7 +66,7 @@ def collect_parts(settings: Settings, ports: Ports, seats: FixedSeats) -> Parts:
 def build(settings: Settings, ports: Ports, log: logging.Logger) -> Daemon:
     """Everything one life has, before anything is touched. Raises PluginError, SettingsError."""
     clock, started = ports.clock, ports.clock.now()
-    seats = FixedSeats(settings.node, settings.roles)
+    seats = FixedSeats(settings.node, settings.list_seats())
     parts = collect_parts(settings, ports, seats)
     journal, uplink = ports.journal(settings), ports.uplink(settings)
     outbox = Outbox(JournalStore(journal), clock, log.getChild("mqtt"), settings.mqtt.outbox)
@@ -82,6 +91,8 @@ def build(settings: Settings, ports: Ports, log: logging.Logger) -> Daemon:
         held=seats.find_refusal,
         log=log,
     )
+    own, *of_roles = duties = [Duty(scope, 0, means, journal, journal) for scope in (NODE, *seats.held)]
+    digests = connect_duties(settings, own, of_roles, session, Speaker(*names), watched_by_roles(parts), clock)
     house = House(
         settings=settings,
         parts=parts,
@@ -96,11 +107,36 @@ def build(settings: Settings, ports: Ports, log: logging.Logger) -> Daemon:
         session=session,
         broker=uplink.name,
         reporter=reporter,
-        duties=[Duty(scope, 0, means, journal, journal) for scope in (NODE, *seats.held)],
+        duties=duties,
         world=means.world,
         holds=holds,
     )
-    return Daemon(house, ports, log, uplink, ports.chores(settings, journal))
+    return Daemon(house, ports, log, uplink, digests, ports.chores(settings, journal))
+
+
+def watched_by_roles(parts: Parts) -> frozenset[str]:
+    """The quantities that parts of roles watch: any node may hold one."""
+    watchers: list[Rule[Any] | Diagnosis | Loop[Any]] = [*parts.rules, *parts.diagnoses, *parts.loops]
+    return frozenset(quantity for part in watchers if part.scope != NODE for quantity in part.watches)
+
+
+def connect_duties(
+    settings: Settings, own: Duty, of_roles: Sequence[Duty], session: Session, speaker: Speaker, watched: frozenset[str], clock: Clock
+) -> Digests | None:
+    """What this node reads goes to the roles that it holds at once, and to the other nodes by digest, where there are any."""
+
+    def take(readings: Sequence[Reading], fresh_for: float) -> None:
+        for duty in of_roles:
+            duty.hear(readings, fresh_for)
+
+    own.followers.append(take)
+    nodes = [node.name for node in settings.topology.nodes]
+    if not watched or len(nodes) < 2:
+        return None
+    digests = Digests(speaker, clock, watched, nodes, lambda: own.history.newest(clock.now()), session.publish, take)
+    own.followers.append(digests.note)
+    session.on(topics.of_nodes(settings.cluster, "digest"), digests.hear)
+    return digests
 
 
 def list_guards(settings: Settings, seats: FixedSeats, modes: Modes, holds: list[Hold], tally: guards.Tally) -> list[guards.Guard]:
@@ -140,6 +176,7 @@ async def _run_parts(daemon: Daemon, more: Sequence[tuple[str, Callable[[], Awai
         ("MQTT session", partial(_hold_session, house, daemon.uplink)),
         ("reporter", house.reporter.run),
         *((f"duty {duty.scope}", duty.run) for duty in house.duties),
+        *((("digests", daemon.digests.run),) if daemon.digests is not None else ()),
         *((("embedded broker", daemon.uplink.serve),) if daemon.uplink.serve is not None else ()),
         *more,
         ("watch", partial(_watch, house, daemon.ports.notifier)),

@@ -20,9 +20,9 @@ from supernoded.journal.writer import Journal
 from supernoded.judging import Bench
 from supernoded.model import Incident, Reading, Result
 from supernoded.modes import Modes
-from supernoded.parts import World
+from supernoded.parts import Cause, World
 from supernoded.registry import Parts
-from supernoded.sampling import Sampler
+from supernoded.sampling import Sampler, Take
 from supernoded.settings import Settings
 from supernoded.steering import Helm, Steering
 from supernoded.supervisor import Health, keep
@@ -60,12 +60,15 @@ class Duty:
         parts, set_ = means.parts, means.settings.incidents
         rules = [rule for rule in parts.rules if rule.scope == scope]
         loops = [loop for loop in parts.loops if loop.scope == scope and loop.target in parts.handles]
-        self.history = History(_windows([*rules, *loops]))
+        diagnoses = [diagnosis for diagnosis in parts.diagnoses if diagnosis.scope == scope]
+        self.history = History(_windows([*rules, *diagnoses, *loops]))
         self.ledger = Ledger(scope, means.topology.shared, set_.clear_after_s, set_.common_window_s, set_.common_count)
         performer = Performer(parts, means.guards, means.tally, journal, means.clock)
-        bureau = Bureau(scope, epoch, parts, performer, journal, means.clock, means.modes, means.health, means.teller, means.world)
+        bureau = Bureau(
+            scope, epoch, parts, performer, journal, means.clock, means.modes, means.health, means.teller, means.world, self._find_causes
+        )
         self.cases = Casework(bureau, self.ledger, self.snapshot)
-        self.bench = Bench(rules, self.history, means.health, self.cases.take)
+        self.bench = Bench(rules, self.history, means.health, self.cases.take, diagnoses)
         self.samplers = [Sampler(s, means.clock, means.health, self.take) for s in parts.sensors if s.scope == scope]
         helm = Helm(scope, self.history, journal, means.clock, means.modes, means.health, means.held)
         for loop in parts.loops:
@@ -73,6 +76,8 @@ class Duty:
                 means.health.report(f"loop {loop.name}", f"does not steer: no plugin hands in a handle for {loop.target}")
         self.steerings = [Steering(helm, x, parts.handles[x.target], parts.owner("loop", x.name)) for x in loops]
         self._sieve = recording.Sieve()
+        self.watched = frozenset(_windows([*rules, *diagnoses, *loops]))
+        self.followers: list[Take] = []  # told of everything this scope reads
         self.judged_at = means.clock.now()
 
     def take(self, readings: Sequence[Reading], fresh_for: float) -> None:
@@ -82,6 +87,18 @@ class Duty:
         if rows:
             self._readings_to.post(entries.store_readings(rows))
         self.bench.judge(self._m.clock.now(), {reading.quantity for reading in readings})
+        for follow in self.followers:
+            follow(readings, fresh_for)
+
+    def hear(self, readings: Sequence[Reading], fresh_for: float) -> None:
+        """What another scope or node has read and this one watches: kept and judged. It is written where it was read."""
+        news = [reading for reading in readings if reading.quantity in self.watched]
+        if news:
+            self.history.add(news, fresh_for)
+            self.bench.judge(self._m.clock.now(), {reading.quantity for reading in news})
+
+    def _find_causes(self, incident: Incident) -> tuple[Cause, ...]:
+        return self.bench.diagnose(incident.members or (incident.subject,), self._m.clock.now())
 
     async def take_up(self) -> None:
         """What an earlier life left: memories, open incidents, and how often it acted. A journal that cannot answer says so itself."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from fnmatch import fnmatchcase
 
 from supernoded.model import Action, Hold, Mode, is_protective
+from supernoded.wire.node import is_covered
 
 Guard = Callable[[Action, float], str | None]
 NOTIFY = "notify"
@@ -72,7 +72,7 @@ def guard_maintenance(everybody: Sequence[str], by_policy: Mapping[str, Sequence
         if is_protective(action.step.kind) or action.step.kind == NOTIFY:
             return None
         for pattern in (*everybody, *by_policy.get(action.policy, ())):
-            if fnmatchcase(action.step.target, pattern) or _is_within(action.step.target, pattern):
+            if is_covered(action.step.target, (pattern,)):
                 return f"{action.step.target} is under maintenance by the settings ({pattern})"
         return None
 

@@ -1,9 +1,9 @@
-"""Recent readings per (quantity, subject), bounded, and the view a rule or loop may have of them."""
+"""Recent readings per (quantity, subject, source), bounded, and the view a rule or loop may have of them."""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
@@ -16,7 +16,7 @@ MOST_READINGS = 200_000  # over all windows: about 32 MB (design section 6) at 1
 
 
 class Series:
-    """The readings of one quantity of one subject, oldest first, and for how long the newest counts as fresh."""
+    """The readings of one quantity of one subject by one source, oldest first, and for how long the newest counts as fresh."""
 
     __slots__ = ("fresh_for", "readings")
 
@@ -51,35 +51,41 @@ class History:
         self._windows = windows
         self._most = most
         self._count = 0
-        self._series: dict[str, dict[str, Series]] = {}  # quantity -> subject -> series
+        self._series: dict[str, dict[str, dict[str, Series]]] = {}  # quantity -> subject -> source -> series
 
     def add(self, readings: Iterable[Reading], fresh_for: float) -> None:
         """Take in what a sensor read; each counts as fresh for `fresh_for` seconds."""
         for reading in readings:
-            subjects = self._series.setdefault(reading.quantity, {})
-            series = subjects.get(reading.subject)
+            views = self._series.setdefault(reading.quantity, {}).setdefault(reading.subject, {})
+            series = views.get(reading.source)
             if series is None:
-                series = subjects[reading.subject] = Series()
+                series = views[reading.source] = Series()
             series.fresh_for = fresh_for
             series.insert(reading)
             window = self._windows.get(reading.quantity, DEFAULT_WINDOW)
             self._count += 1 - series.trim(series.readings[-1].at - window)
-        if self._count > self._most and self._count >= 2 * sum(map(len, self._series.values())):  # fewer could not be halved
+        if self._count > self._most and self._count >= 2 * sum(1 for _ in self._walk()):  # fewer could not be halved
             self._thin()
+
+    def _walk(self) -> Iterator[Series]:
+        return (series for subjects in self._series.values() for views in subjects.values() for series in views.values())
 
     def _thin(self) -> None:
         """Over the bound: every series gives up its older half."""
-        for subjects in self._series.values():
-            for series in subjects.values():
-                for _ in range(len(series.readings) // 2):
-                    series.readings.popleft()
-                    self._count -= 1
+        for series in self._walk():
+            for _ in range(len(series.readings) // 2):
+                series.readings.popleft()
+                self._count -= 1
 
     def forget(self, horizon: float) -> None:
         """Drop what nobody has reported since, not even as UNKNOWN."""
         for quantity, subjects in self._series.items():
-            kept = {subject: series for subject, series in subjects.items() if series.readings[-1].at >= horizon}
-            self._count -= sum(len(series.readings) for subject, series in subjects.items() if subject not in kept)
+            kept: dict[str, dict[str, Series]] = {}
+            for subject, views in subjects.items():
+                young = {source: series for source, series in views.items() if series.readings[-1].at >= horizon}
+                self._count -= sum(len(series.readings) for source, series in views.items() if source not in young)
+                if young:
+                    kept[subject] = young
             self._series[quantity] = kept
 
     def view(self, now: float, watches: Mapping[str, float]) -> View:
@@ -87,13 +93,13 @@ class History:
         return View(self._series, now, watches)
 
     def newest(self, now: float) -> list[Reading]:
-        """The newest reading of everything, each with its state as of `now`, sorted by subject and quantity."""
-        found = [_as_of(series, now) for subjects in self._series.values() for series in subjects.values()]
-        return sorted(found, key=lambda reading: (reading.subject, reading.quantity))
+        """The newest reading of everything, each with its state as of `now`, sorted by subject, quantity and source."""
+        found = [_as_of(series, now) for series in self._walk()]
+        return sorted(found, key=lambda reading: (reading.subject, reading.quantity, reading.source))
 
     def everything(self) -> list[Reading]:
         """Every reading that is kept, in no order."""
-        return [reading for subjects in self._series.values() for series in subjects.values() for reading in series.readings]
+        return [reading for series in self._walk() for reading in series.readings]
 
 
 def _as_of(series: Series, now: float) -> Reading:
@@ -105,40 +111,67 @@ def _as_of(series: Series, now: float) -> Reading:
 
 
 class View:
-    """Recent readings at one instant; a quantity that is not watched is refused."""
+    """Recent readings at one instant; a quantity that is not watched is refused.
+
+    Where several sources read one quantity of one subject, a question without a source is answered by the first of them, in
+    alphabetical order, that has a GOOD reading; counters of two sources have nothing to do with each other, so ask those by source.
+    """
 
     __slots__ = ("_series", "_watches", "now")
 
-    def __init__(self, series: Mapping[str, Mapping[str, Series]], now: float, watches: Mapping[str, float]) -> None:
+    def __init__(self, series: Mapping[str, Mapping[str, Mapping[str, Series]]], now: float, watches: Mapping[str, float]) -> None:
         self._series, self._watches, self.now = series, watches, now
 
-    def _of(self, quantity: str) -> Mapping[str, Series]:
+    def _of(self, quantity: str) -> Mapping[str, Mapping[str, Series]]:
         if quantity not in self._watches:
             raise PluginError(f"{quantity} is read but not watched; add it to `watches`")
         return self._series.get(quantity, {})
+
+    def _choose(self, quantity: str, subject: str, source: str | None) -> Series | None:
+        views = self._of(quantity).get(subject, {})
+        if source is not None:
+            return views.get(source)
+        if len(views) < 2:
+            return next(iter(views.values()), None)
+        ranked = [views[name] for name in sorted(views)]
+        return next((series for series in ranked if _as_of(series, self.now).state is State.GOOD), ranked[0])
 
     def subjects(self, quantity: str) -> list[str]:
         """Every subject this quantity was read for within a day or so, sorted."""
         return sorted(self._of(quantity))
 
-    def newest(self, quantity: str, subject: str) -> Reading | None:
+    def sources(self, quantity: str, subject: str) -> list[str]:
+        """Who has read it within a day or so, sorted."""
+        return sorted(self._of(quantity).get(subject, ()))
+
+    def newest(self, quantity: str, subject: str, source: str | None = None) -> Reading | None:
         """The newest reading with its state as of now (STALE when it is too old); None when there was none for a day."""
-        series = self._of(quantity).get(subject)
+        series = self._choose(quantity, subject, source)
         return None if series is None else _as_of(series, self.now)
 
-    def good(self, quantity: str, subject: str) -> Reading | None:
+    def good(self, quantity: str, subject: str, source: str | None = None) -> Reading | None:
         """The newest reading if it is GOOD and fresh."""
-        reading = self.newest(quantity, subject)
+        reading = self.newest(quantity, subject, source)
         return reading if reading is not None and reading.state is State.GOOD else None
 
-    def number(self, quantity: str, subject: str) -> float | None:
+    def number(self, quantity: str, subject: str, source: str | None = None) -> float | None:
         """The newest value if it is GOOD, fresh and a number."""
-        reading = self.good(quantity, subject)
+        reading = self.good(quantity, subject, source)
         return reading.value if reading is not None and isinstance(reading.value, int | float) else None
 
-    def window(self, quantity: str, subject: str) -> Sequence[Reading]:
+    def text(self, quantity: str, subject: str, source: str | None = None) -> str | None:
+        """The newest value if it is GOOD, fresh and a text."""
+        reading = self.good(quantity, subject, source)
+        return reading.value if reading is not None and isinstance(reading.value, str) else None
+
+    def flags(self, quantity: str, subject: str, source: str | None = None) -> frozenset[str] | None:
+        """The newest value if it is GOOD, fresh and a set of flags."""
+        reading = self.good(quantity, subject, source)
+        return reading.value if reading is not None and isinstance(reading.value, frozenset) else None
+
+    def window(self, quantity: str, subject: str, source: str | None = None) -> Sequence[Reading]:
         """All readings of the watched window, oldest first, whatever their state."""
-        series = self._of(quantity).get(subject)
+        series = self._choose(quantity, subject, source)
         if series is None:
             return ()
         horizon = self.now - self._watches[quantity]

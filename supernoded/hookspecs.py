@@ -9,7 +9,7 @@ import click
 import msgspec
 import pluggy
 
-from supernoded.parts import Actuator, Check, Fault, Format, Handle, Loop, Remedy, Rule, Sensor
+from supernoded.parts import Actuator, Check, Diagnosis, Fault, Format, Handle, Loop, Remedy, Rule, Sensor
 from supernoded.wire import Node
 
 hookspec = pluggy.HookspecMarker("supernoded")
@@ -31,6 +31,12 @@ def supernoded_sensors(settings: Any, node: Node) -> Sequence[Sensor]:
 @hookspec
 def supernoded_rules(settings: Any, node: Node) -> Sequence[Rule[Any]]:
     """What judges."""
+    raise AssertionError
+
+
+@hookspec
+def supernoded_diagnoses(settings: Any, node: Node) -> Sequence[Diagnosis]:
+    """What says why."""
     raise AssertionError
 
 

@@ -79,15 +79,15 @@ class House:
         return sorted((i for duty in self.duties for i in duty.ledger.open), key=lambda i: -i.opened)
 
     def readings(self) -> list[Reading]:
-        """The newest of everything, sorted by subject and quantity."""
+        """The newest of everything, sorted by subject, quantity and source; what a role sees of its own node is told once."""
         now = self.clock.now()
-        newest = [reading for duty in self.duties for reading in duty.history.newest(now)]
-        return sorted(newest, key=lambda reading: (reading.subject, reading.quantity))
+        newest = {_key(reading): reading for duty in reversed(self.duties) for reading in duty.history.newest(now)}
+        return [newest[key] for key in sorted(newest)]
 
     def history(self) -> list[Reading]:
-        """All that is in memory, sorted by subject, quantity and time."""
-        known = [reading for duty in self.duties for reading in duty.history.everything()]
-        return sorted(known, key=lambda reading: (reading.subject, reading.quantity, reading.at))
+        """All that is in memory, sorted by subject, quantity, source and time."""
+        known = {(*_key(reading), reading.at): reading for duty in self.duties for reading in duty.history.everything()}
+        return [known[key] for key in sorted(known)]
 
     async def hand_back(self, policy: str) -> str:
         """Wait until every loop of a policy that left `act` has given its device back; says what it took, empty when nothing."""
@@ -104,7 +104,21 @@ class House:
             sentences.append(f"journal: {self.journal.health}")
         if not self.session.state.connected and self.clock.now() - self.started > GRACE:
             sentences.append(f"no MQTT session with {self.broker}: {self.session.state.text}")
+        sentences += [
+            f"ring {ring} is judged by nobody: give role ring/{ring} a node under [roles], the same in the settings of all nodes"
+            for ring in self.find_unjudged_rings()
+        ]
         return sentences
+
+    def find_unjudged_rings(self) -> list[str]:
+        """The rings that this node is in and whose role has no seat."""
+        rings = [] if self.settings.journal.database else self.settings.topology.rings
+        seated, mine = self.seats.roles, self.settings.node
+        return [
+            ring.name
+            for ring in rings
+            if f"ring/{ring.name}" not in seated and any(member.partition("/")[0] == mine for member in ring.order)
+        ]
 
     def is_alive(self) -> bool:
         """Whether the judging goes on: what the service manager's watchdog is told."""
@@ -115,6 +129,10 @@ class House:
         incidents, troubles = self.incidents, self.list_troubles()
         state = f"{len(incidents)} open incidents, the newest: {incidents[0].text}" if incidents else "no open incident"
         return f"degraded: {troubles[0]}; {state}" if troubles else f"well; {state}"
+
+
+def _key(reading: Reading) -> tuple[str, str, str]:
+    return reading.subject, reading.quantity, reading.source
 
 
 def make_world(settings: Settings, seats: FixedSeats, modes: Modes, holds: Sequence[Hold], policies: Sequence[str]) -> World:

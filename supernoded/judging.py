@@ -1,4 +1,4 @@
-"""Ask the rules: on news and every few seconds, each with its own memory, which outlives a restart."""
+"""Ask the rules: on news and every few seconds, each with its own memory, which outlives a restart. Ask the diagnoses: when it matters."""
 
 from __future__ import annotations
 
@@ -9,18 +9,20 @@ import msgspec
 
 from supernoded.history import History
 from supernoded.model import Level, Verdict
-from supernoded.parts import Rule
+from supernoded.parts import Cause, Diagnosis, Rule
 from supernoded.supervisor import BUGS, Health, describe
-from supernoded.vetting import vet_verdict
+from supernoded.vetting import vet_cause, vet_verdict
 
 Deliver = Callable[[Verdict], None]
 
 
 class Bench:
-    """The rules of one scope and what each remembers."""
+    """The rules of one scope and what each remembers, and its diagnoses."""
 
-    def __init__(self, rules: Sequence[Rule[Any]], history: History, health: Health, deliver: Deliver) -> None:
-        self._history, self._health, self._deliver = history, health, deliver
+    def __init__(
+        self, rules: Sequence[Rule[Any]], history: History, health: Health, deliver: Deliver, diagnoses: Sequence[Diagnosis] = ()
+    ) -> None:
+        self._history, self._health, self._deliver, self._diagnoses = history, health, deliver, diagnoses
         self._memories: dict[str, Any] = {}
         self._rules = [rule for rule in rules if self._start(rule)]
         self._levels: dict[tuple[str, str], Verdict] = {}  # the last word on each subject, for status and for a rule that breaks
@@ -69,6 +71,31 @@ class Bench:
         for rule in self._rules:
             if news is None or not news.isdisjoint(rule.watches):
                 self._ask(rule, now)
+
+    def diagnose(self, subjects: Iterable[str], now: float) -> tuple[Cause, ...]:
+        """What explains the trouble of these subjects, the best first; the same cause of two of them is told once, where it weighs most."""
+        found: dict[tuple[str, str], Cause] = {}
+        for subject in subjects:
+            for diagnosis in self._diagnoses:
+                for cause in self._explain(diagnosis, subject, now):
+                    key = cause.name, cause.subject
+                    if key not in found or found[key].weight < cause.weight:
+                        found[key] = cause
+        return tuple(sorted(found.values(), key=lambda cause: (-cause.weight, cause.name, cause.subject)))
+
+    def _explain(self, diagnosis: Diagnosis, subject: str, now: float) -> Sequence[Cause]:
+        name = f"diagnosis {diagnosis.name}"
+        try:
+            causes = [vet_cause(cause) for cause in diagnosis.diagnose(self._history.view(now, diagnosis.watches), subject)]
+        except BUGS as error:  # a plugin's bug costs its own explanation, nothing else
+            self._health.report(name, f"cannot explain {subject}: {describe(error)}")
+            return ()
+        self._health.report(name, "")
+        return causes
+
+    def last_words(self) -> list[Verdict]:
+        """What each rule last said of each subject, sorted by subject and kind."""
+        return sorted(self._levels.values(), key=lambda verdict: (verdict.subject, verdict.kind))
 
     def forget(self, horizon: float) -> None:
         """Drop the last word on subjects of which no rule has said anything since."""

@@ -76,6 +76,7 @@ class Reading(Word, frozen=True, kw_only=True, gc=False):
     at: float
     state: State = State.GOOD
     note: str = ""  # why it is not GOOD, in a few words
+    source: str = ""  # the sensor that read it, filled in when it is taken in: two views of one thing stay two series
 
 
 class Verdict(Word, frozen=True, kw_only=True, gc=False):

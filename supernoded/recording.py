@@ -11,18 +11,18 @@ LONGEST_INTERVAL = 86_400.0  # seconds after which one that does not change is w
 
 
 class Sieve:
-    """Remembers the last row of each (subject, quantity). A change of state passes at once: it is what people look for."""
+    """Remembers the last row of each (subject, quantity, source). A change of state passes at once: it is what people look for."""
 
     def __init__(self, least_interval: float = LEAST_INTERVAL) -> None:
         self._least = least_interval
-        self._last: dict[tuple[str, str], Reading] = {}
+        self._last: dict[tuple[str, str, str], Reading] = {}
 
     def sift(self, readings: Iterable[Reading]) -> list[Reading]:
         """Those that go to the journal."""
         return [reading for reading in readings if self._passes(reading)]
 
     def _passes(self, reading: Reading) -> bool:
-        key = reading.subject, reading.quantity
+        key = reading.subject, reading.quantity, reading.source
         last = self._last.get(key)
         if last is not None and last.state is reading.state:
             age = reading.at - last.at

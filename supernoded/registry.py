@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import itertools
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,7 +17,7 @@ import pluggy
 
 from supernoded import hookspecs
 from supernoded.errors import PluginError
-from supernoded.parts import Actuator, Check, Fault, Format, Handle, Loop, Remedy, Rule, Sensor
+from supernoded.parts import Actuator, Check, Diagnosis, Fault, Format, Handle, Loop, Remedy, Rule, Sensor
 from supernoded.settings import read_plugin_table
 from supernoded.supervisor import describe
 from supernoded.wire import Node
@@ -46,6 +47,7 @@ class Parts:
     plugins: list[Found] = field(default_factory=list)
     sensors: list[Sensor] = field(default_factory=list)
     rules: list[Rule[Any]] = field(default_factory=list)
+    diagnoses: list[Diagnosis] = field(default_factory=list)
     loops: list[Loop[Any]] = field(default_factory=list)
     handles: dict[str, Handle] = field(default_factory=dict)  # by target
     remedies: dict[str, Remedy] = field(default_factory=dict)  # by the kind it answers
@@ -123,15 +125,17 @@ def collect(found: Sequence[Found], tables: Mapping[str, Mapping[str, Any]], nod
 
 
 def formats(found: Sequence[Found]) -> dict[str, Format]:
-    """The replay formats of all plugins that can be asked; two of one name raise PluginError."""
-    merged: dict[str, Format] = {}
+    """The replay formats of all plugins that can be asked. Of one name, such as a log, each reads what it understands."""
+    readers: dict[str, list[Format]] = {}
     nothing: Mapping[str, Format] = {}
-    for plugin, theirs in _ask_each(found, "formats", nothing):
+    for _, theirs in _ask_each(found, "formats", nothing):
         for name, read in theirs.items():
-            if name in merged:
-                raise PluginError(f"plugin {plugin}: another plugin already has the replay format {name!r}")
-            merged[name] = read
-    return merged
+            readers.setdefault(name, []).append(read)
+    return {name: _read_by(several) for name, several in readers.items()}
+
+
+def _read_by(several: Sequence[Format]) -> Format:
+    return several[0] if len(several) == 1 else lambda source: itertools.chain.from_iterable(read(source) for read in several)
 
 
 def commands(found: Sequence[Found]) -> dict[str, click.Command]:
@@ -196,6 +200,7 @@ def _hooks_without_marker(plugin: object) -> Iterable[str]:
 _HOOKS: tuple[tuple[str, type], ...] = (
     ("sensors", Sensor),
     ("rules", Rule),
+    ("diagnoses", Diagnosis),
     ("loops", Loop),
     ("handles", Handle),
     ("remedies", Remedy),
@@ -245,6 +250,7 @@ def _join(plugin: str, got: Mapping[str, list[Any]], parts: Parts) -> None:
     for what, names in (
         ("sensor", [s.name for s in got["sensors"]]),
         ("rule", [r.kind for r in got["rules"]]),
+        ("diagnosis", [d.name for d in got["diagnoses"]]),
         ("loop", [x.name for x in got["loops"]]),
         ("handle", [h.target for h in got["handles"]]),
         ("remedy", [r.answers for r in got["remedies"]]),
@@ -258,6 +264,7 @@ def _join(plugin: str, got: Mapping[str, list[Any]], parts: Parts) -> None:
             parts.owners[f"actuator {kind} on {', '.join(actuator.targets)}"] = plugin
     parts.sensors += got["sensors"]
     parts.rules += got["rules"]
+    parts.diagnoses += got["diagnoses"]
     parts.loops += got["loops"]
     parts.handles |= {handle.target: handle for handle in got["handles"]}
     parts.remedies |= {remedy.answers: remedy for remedy in got["remedies"]}

@@ -16,6 +16,7 @@ from supernoded.quantities import as_unknown, find_fault, find_jump
 from supernoded.supervisor import Health, HungError, bounded
 from supernoded.vetting import vet_reading
 
+Key = tuple[str, str, str]  # subject, quantity, source
 Take = Callable[[Sequence[Reading], float], None]  # readings, and for how many seconds they count as fresh
 
 FRESH_PERIODS = 2.5  # a reading is STALE after so many periods and one timeout
@@ -28,8 +29,8 @@ class Scale:
     """
 
     def __init__(self) -> None:
-        self._good: dict[tuple[str, str], Reading] = {}
-        self._doubted: dict[tuple[str, str], Reading] = {}
+        self._good: dict[Key, Reading] = {}
+        self._doubted: dict[Key, Reading] = {}
 
     def weigh(self, readings: Iterable[Reading]) -> list[Reading]:
         """The same readings with their state as far as one can tell."""
@@ -41,7 +42,7 @@ class Scale:
         fault = find_fault(reading)
         if fault is not None:
             return as_unknown(reading, fault)
-        key = reading.subject, reading.quantity
+        key = reading.subject, reading.quantity, reading.source
         before = self._good.get(key)
         jump = find_jump(before, reading) if before is not None else None
         if jump is not None:
@@ -53,7 +54,7 @@ class Scale:
         self._good[key] = reading
         return reading
 
-    def forget(self, key: tuple[str, str]) -> None:
+    def forget(self, key: Key) -> None:
         """It is no longer reported."""
         self._good.pop(key, None)
         self._doubted.pop(key, None)
@@ -67,7 +68,7 @@ class Sampler:
         self._clock, self._health, self._take = clock, health, take
         self._name = f"sensor {sensor.name}"
         self._scale = Scale()
-        self._known: dict[tuple[str, str], Reading] = {}
+        self._known: dict[Key, Reading] = {}
         self._hung: asyncio.Task[object] | None = None
 
     async def run(self) -> None:
@@ -97,12 +98,12 @@ class Sampler:
     async def _read(self) -> Sequence[Reading]:
         readings = await self.sensor.read()
         now = self._clock.now()
-        return [vet_reading(reading, now) for reading in readings]
+        return [vet_reading(reading, now, self.sensor.name) for reading in readings]
 
     def accept(self, readings: Sequence[Reading]) -> None:
         """Weigh what was read and hand it on; also what used to be read and is now missing, as UNKNOWN, until it is forgotten."""
         weighed = self._scale.weigh(readings)
-        seen = {(r.subject, r.quantity): r for r in weighed}
+        seen = {(r.subject, r.quantity, r.source): r for r in weighed}
         at = max((r.at for r in weighed), default=self._clock.now())
         gone = [_missing(old, at, "no longer reported by its source") for key, old in self._known.items() if key not in seen]
         self._known |= seen

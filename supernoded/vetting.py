@@ -14,6 +14,7 @@ import msgspec
 from supernoded.errors import PluginError
 from supernoded.journal.rows import MOST_TEXT, clean
 from supernoded.model import Reading, Setpoint, Sight, State, Step, Value, Verdict, Word
+from supernoded.parts import Cause
 
 W = TypeVar("W", bound=Word)
 
@@ -21,9 +22,10 @@ AHEAD = 1.0  # seconds by which a reading may come from the future: clocks of de
 LONGEST_NAME = 200  # characters of a step's name, which becomes part of an identity
 
 
-def vet_reading(word: object, now: float) -> Reading:
-    """A reading that JSON can carry; one whose time cannot be is UNKNOWN, or it would stay fresh for ever."""
+def vet_reading(word: object, now: float, source: str = "") -> Reading:
+    """A reading that JSON can carry, by `source`; one whose time cannot be is UNKNOWN, or it would stay fresh for ever."""
     reading = _vet(word, Reading)
+    reading = msgspec.structs.replace(reading, source=source) if source else reading
     texts = reading.subject, reading.quantity, reading.unit, reading.note
     value, whole = _clean_value(reading.value), "".join(texts)
     if value is not reading.value or clean(whole) is not whole:  # one look at all four: a clean one is itself
@@ -51,6 +53,18 @@ def vet_verdict(word: object, kind: str) -> Verdict:
         raise PluginError(f"a verdict of kind {verdict.kind!r} where {kind!r} is due")
     _must_be_finite("the time of a verdict", verdict.at)
     return msgspec.structs.replace(verdict, subject=clean(verdict.subject), text=clean(verdict.text))
+
+
+def vet_cause(word: object) -> Cause:
+    """An explanation that can be told."""
+    if not isinstance(word, Cause):
+        raise PluginError(f"{word!r:.80} where a Cause is due")
+    try:
+        cause = msgspec.convert(msgspec.to_builtins(word), Cause)
+    except (msgspec.ValidationError, TypeError, OverflowError, RecursionError) as error:
+        raise PluginError(f"no Cause: {error}") from error
+    _must_be_finite(f"the weight of {cause.name}", cause.weight)
+    return cause
 
 
 def vet_step(word: object) -> Step:

@@ -21,7 +21,7 @@ from supernoded.journal.rows import Sentence
 from supernoded.journal.writer import Journal
 from supernoded.model import Action, Event, Incident, Mode, Outcome, Result, Step, action_id
 from supernoded.modes import Modes
-from supernoded.parts import Case, World
+from supernoded.parts import Case, Cause, World
 from supernoded.registry import Parts
 from supernoded.supervisor import BUGS, Health, describe
 from supernoded.vetting import vet_step
@@ -62,6 +62,7 @@ class Bureau:
     health: Health
     teller: Teller
     world: Callable[[], World]
+    causes: Callable[[Incident], tuple[Cause, ...]] = lambda _: ()
 
 
 async def ask(journal: Journal, work: Callable[[Connection], T], default: T) -> T:
@@ -163,7 +164,8 @@ class Worker:
         if self._remedy is None or len(done) >= MOST_STEPS:
             return None
         raised = self._ledger.is_raised(self._incident) if still_raised is None else still_raised
-        case = Case(incident=self._ledger.current(self._incident), done=done, still_raised=raised)
+        incident = self._ledger.current(self._incident)
+        case = Case(incident=incident, done=done, still_raised=raised, causes=self._b.causes(incident))
         try:
             wanted = self._remedy.next(case, self._b.world(), self._b.clock.now())
             step = None if wanted is None else vet_step(wanted)

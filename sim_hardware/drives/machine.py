@@ -14,7 +14,8 @@ class SimHost:
     def __init__(self, name: str) -> None:
         self._name = name
         self.machine = Machine(load=0.5, cpu_percent=3.0, memory_available=2.0e11, memory_percent=20.0, temperatures={"cpu": 45.0})
-        self.lines: list[str] = []
+        self.lines: list[str] = []  # of the kernel log
+        self._read: dict[str, int] = {}
 
     async def look(self) -> Machine:
         """See `Host.look`."""
@@ -28,10 +29,10 @@ class SimHost:
         """See `Host.top`."""
         return [Running(pid=1, name="init", cpu_percent=0.0, memory=1.0e7)][:most]
 
-    async def kernel_lines(self) -> Sequence[str]:
-        """See `Host.kernel_lines`."""
-        lines, self.lines = self.lines, []
-        return lines
+    async def kernel_lines(self, reader: str = "") -> Sequence[str]:
+        """See `Host.kernel_lines`: a reader begins where the log ends when it first looks."""
+        begun, self._read[reader] = self._read.get(reader, len(self.lines)), len(self.lines)
+        return self.lines[begun:]
 
     def boot_id(self) -> str:
         """See `Host.boot_id`."""

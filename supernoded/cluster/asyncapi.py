@@ -9,13 +9,14 @@ from collections.abc import Iterator, Mapping, Sequence
 import msgspec
 
 from supernoded.cluster import topics
-from supernoded.cluster.topics import ROOT, SCHEMA, Beat, EventTold, OutcomeTold, Payload, Presence
+from supernoded.cluster.topics import ROOT, SCHEMA, Beat, Digest, EventTold, OutcomeTold, Payload, Presence
 
 Node = Mapping[str, "Node"] | Sequence["Node"] | str | int | float | bool | None
 
 CHANNELS: Mapping[str, tuple[type[Payload], str]] = {
     "presence": (Presence, "QoS 1, retained; the will says offline"),
     "beat": (Beat, "QoS 1, once a second, expires after 3 s"),
+    "digest": (Digest, "QoS 0, every 5 s and on change, in as many messages as it takes"),
     "event": (EventTold, "QoS 1, at least once, in order, from the durable outbox"),
     "outcome": (OutcomeTold, "QoS 1, at least once, in order, from the durable outbox"),
 }

@@ -8,7 +8,7 @@ from typing import TypeVar
 import msgspec
 
 from supernoded.errors import SettingsError, SupernodedError
-from supernoded.model import Event, Outcome
+from supernoded.model import Event, Outcome, Reading
 
 ROOT = "supernode/v1"
 SCHEMA = 1
@@ -67,6 +67,12 @@ class OutcomeTold(Payload, frozen=True, kw_only=True):
     outcome: Outcome
 
 
+class Digest(Payload, frozen=True, kw_only=True):
+    """The newest of what role-scoped parts watch of this node; times of readings are by the sender's clock too, as `at` is."""
+
+    readings: tuple[Reading, ...]
+
+
 class _Peek(msgspec.Struct):
     schema: int
 
@@ -97,6 +103,11 @@ def presence(cluster: str, node: str) -> str:
 def beat(cluster: str, node: str) -> str:
     """Once a second."""
     return of_node(cluster, node, "beat")
+
+
+def digest(cluster: str, node: str) -> str:
+    """Every 5 s and on change; never retained."""
+    return of_node(cluster, node, "digest")
 
 
 def event(cluster: str, node: str) -> str:

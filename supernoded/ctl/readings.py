@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import partial
 
 import click
@@ -36,15 +37,20 @@ def readings(invocation: Invocation, subject: str, *, quantity: str, state: str 
 
 def render_readings(told: Readings, wanted: ReadingFilter) -> Sheet:
     """Lay out readings."""
-    rows = [_to_row(reading, told.now, wanted) for reading in told.readings]
+    views = {(reading.subject, reading.quantity, reading.source) for reading in told.readings}
+    several = Counter((subject, quantity) for subject, quantity, _ in views)
+    rows = [_to_row(reading, told.now, wanted, doubled=several[reading.subject, reading.quantity] > 1) for reading in told.readings]
     empty = say_none("readings", subject=wanted.subject, quantity=wanted.quantity, state=wanted.state.value if wanted.state else "")
     return [Table(("SUBJECT", "QUANTITY", "VALUE", "STATE", "READ", "NOTE"), rows, empty, below=1), *say_left_off(told.left_off)]
 
 
-def _to_row(reading: Reading, now: float, wanted: ReadingFilter) -> tuple[str, ...]:
+def _to_row(reading: Reading, now: float, wanted: ReadingFilter, *, doubled: bool) -> tuple[str, ...]:
+    """`doubled` = another source reads it too, so that the row says whose it is."""
     value, note = say_value(reading.value, reading.unit), reading.note
     if len(value) > LONGEST_VALUE:
         value, note = f"{value[: LONGEST_VALUE - 1]}…", f"{value} {note}".rstrip()
+    if doubled:
+        note = f"by {reading.source}: {note}" if note else f"by {reading.source}"
     read = say_time(reading.at, now) if wanted.history else say_age(reading.at, now)
     return reading.subject, reading.quantity, value, reading.state.value, read, note
 

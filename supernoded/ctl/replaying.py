@@ -178,7 +178,8 @@ def _means(settings: Settings, clock: Clock, printer: Printer) -> Means:
     health, wires, topology = Health(clock, log), SystemWires(Pen(_refuse), devices=Devices()), settings.topology
 
     def node_for(plugin: str) -> Node:
-        return Node(settings.node, topology, settings.limits, wires.owned_by(plugin), clock, SystemHost(), NOWHERE)
+        maintenance = settings.list_maintenance(plugin)
+        return Node(settings.node, topology, settings.limits, wires.owned_by(plugin), clock, SystemHost(), NOWHERE, maintenance)
 
     parts = collect(discover(settings.plugins_off), settings.plugins, node_for)
     parts.sensors.clear()  # the recording is read instead

@@ -209,5 +209,13 @@ def _to_reading(row: _AnyRow) -> Reading:
     if row.words is not None:
         words = msgspec.json.decode(row.words, type=str | list[str])
         value = words if isinstance(words, str) else frozenset(words)
-    state = State(row.state)
-    return Reading(subject=row.subject, quantity=row.quantity, value=value, unit=row.unit, at=row.at, state=state, note=row.note)
+    return Reading(
+        subject=row.subject,
+        quantity=row.quantity,
+        value=value,
+        unit=row.unit,
+        at=row.at,
+        state=State(row.state),
+        note=row.note,
+        source=row.source,
+    )

@@ -51,6 +51,7 @@ def _reading_row(reading: Reading) -> dict[str, Cell]:
         "value": number,
         "words": None if value is None or number is not None else _words(value),
         "at": reading.at,
+        "source": reading.source,
     }
 
 

@@ -95,6 +95,7 @@ readings = Table(
     Column("value", Double),
     Column("words", String),
     _time("at"),
+    Column("source", String, nullable=False, server_default=""),
 )
 Index("readings_subject", readings.c.subject, readings.c.quantity, readings.c.at)
 

@@ -140,6 +140,19 @@ class Settings(Table, frozen=True, kw_only=True):
     limits: Limits = Limits()
     plugins: Annotated[Mapping[str, Mapping[str, Any]], about("tables of the plugins, each read by its plugin")] = {}
 
+    def list_maintenance(self, policy: str) -> tuple[str, ...]:
+        """What is under maintenance for a policy: subjects, or patterns over subjects."""
+        return (*self.maintenance, *(self.policies[policy].maintenance if policy in self.policies else ()))
+
+    def list_seats(self) -> Mapping[str, str]:
+        """Role -> node: as the settings say, and where they say nothing a ring whose members are all in one node is that node's."""
+        own: dict[str, str] = {}
+        for ring in self.topology.rings:
+            nodes = {member.partition("/")[0] for member in ring.order}
+            if len(nodes) == 1:
+                own[f"ring/{ring.name}"] = nodes.pop()
+        return {**own, **self.roles}
+
     def conflicts(self) -> Iterable[Conflict]:
         """Names that do not resolve, and seats that cannot be."""
         for key in ("node", "cluster"):

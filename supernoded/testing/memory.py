@@ -137,7 +137,8 @@ class MemoryHost:
         self.machine = Machine(load=0.5, cpu_percent=10.0, memory_available=8e9, memory_percent=50.0)
         self.mounts: list[Disk] = []
         self.processes: list[Running] = []
-        self.kernel: list[str] = []  # lines not yet read
+        self.kernel: list[str] = []  # lines of the log; each reader begins at its start
+        self._read: dict[str, int] = {}
 
     async def look(self) -> Machine:
         """See `Host.look`."""
@@ -151,10 +152,10 @@ class MemoryHost:
         """See `Host.top`."""
         return self.processes[:most]
 
-    async def kernel_lines(self) -> Sequence[str]:
+    async def kernel_lines(self, reader: str = "") -> Sequence[str]:
         """See `Host.kernel_lines`."""
-        lines, self.kernel = self.kernel, []
-        return lines
+        begun, self._read[reader] = self._read.get(reader, 0), len(self.kernel)
+        return self.kernel[begun:]
 
     def boot_id(self) -> str:
         """See `Host.boot_id`."""

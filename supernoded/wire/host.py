@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import time
 from collections import deque
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -28,7 +29,8 @@ class SystemHost:
     def __init__(self, kernel_log: Path = Path("/dev/kmsg")) -> None:
         self._looks, self._disks, self._processes, self._lines = Hop(), Hop(), Hop(), Hop()
         self._cpu = _CpuShare()
-        self._kernel_log = _KernelLog(kernel_log)
+        self._kernel_log = kernel_log
+        self._logs: dict[str, _KernelLog] = {}  # by reader
 
     async def look(self) -> Machine:
         """See `Host.look`."""
@@ -42,9 +44,10 @@ class SystemHost:
         """See `Host.top`."""
         return await self._processes.run("processes", lambda: _find_top(most), PATIENCE)
 
-    async def kernel_lines(self) -> Sequence[str]:
+    async def kernel_lines(self, reader: str = "") -> Sequence[str]:
         """See `Host.kernel_lines`."""
-        return await self._lines.run("kernel log", self._kernel_log.read, PATIENCE)
+        log = self._logs.setdefault(reader, _KernelLog(self._kernel_log))
+        return await self._lines.run("kernel log", log.read, PATIENCE)
 
     def boot_id(self) -> str:
         """See `Host.boot_id`. Raises WireError."""
@@ -55,7 +58,8 @@ class SystemHost:
 
     def close(self) -> None:
         """Close the kernel log."""
-        self._kernel_log.close()
+        for log in self._logs.values():
+            log.close()
 
     def _look(self) -> Machine:
         try:
@@ -66,6 +70,7 @@ class SystemHost:
                 memory_available=float(memory.available),
                 memory_percent=float(memory.percent),
                 temperatures=_measure_temperatures(),
+                uptime=time.clock_gettime(time.CLOCK_BOOTTIME),
             )
         except OSError as error:
             raise WireError(f"host: {error.strerror or error}") from error

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Protocol
 
@@ -29,6 +30,11 @@ class Wires(Protocol):
         ...
 
 
+def is_covered(subject: str, patterns: Iterable[str]) -> bool:
+    """Whether a subject is one of these, below one of these, or fits one of these shell patterns."""
+    return any(subject == pattern or subject.startswith(pattern + "/") or fnmatchcase(subject, pattern) for pattern in patterns)
+
+
 @dataclass(frozen=True, slots=True)
 class Node:
     """The node a plugin works on."""
@@ -40,3 +46,8 @@ class Node:
     clock: Clock
     host: Host
     state: Path  # a folder of the daemon's own for things that must survive it
+    maintenance: Sequence[str] = ()  # subjects, or shell patterns over them, that the settings put under maintenance for this plugin
+
+    def is_under_maintenance(self, subject: str) -> bool:
+        """Whether the settings say that people work on it, so that its troubles are theirs."""
+        return is_covered(subject, self.maintenance)

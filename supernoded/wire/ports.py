@@ -100,6 +100,7 @@ class Machine(msgspec.Struct, frozen=True):
     memory_available: float | None  # bytes
     memory_percent: float | None
     temperatures: Mapping[str, float] = {}  # sensor label -> C
+    uptime: float | None = None  # seconds since the boot
 
 
 class Host(Protocol):
@@ -117,10 +118,11 @@ class Host(Protocol):
         """The processes that use most of a core or of memory, worst first."""
         ...
 
-    async def kernel_lines(self) -> Sequence[str]:
-        """Kernel log lines since the last call, each as `<level>text` with the syslog level 0 to 7.
+    async def kernel_lines(self, reader: str = "") -> Sequence[str]:
+        """Kernel log lines since this reader's last call, each as `<level>text` with the syslog level 0 to 7.
 
-        The first call returns none; at most 1,000, the newest. Raises WireError when not permitted.
+        A reader is a name; each has its own place in the log. Its first call returns none; at most 1,000, the newest.
+        Raises WireError when not permitted.
         """
         ...
 

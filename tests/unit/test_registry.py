@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any
@@ -13,6 +13,7 @@ import pytest
 from supernoded import hookspecs
 from supernoded.errors import PluginError, SettingsError
 from supernoded.model import NODE, Action, Effect, Reading, Sight
+from supernoded.parts import Source
 from supernoded.plugin import hookimpl
 from supernoded.registry import Found, Parts, collect, commands, formats, settings_types
 from supernoded.wire import Node
@@ -186,15 +187,16 @@ def test_a_table_for_a_plugin_without_settings_stops_the_start(supernoded_node: 
         gather(supernoded_node, {"one": {"level": 5}}, one=plugin(sensors=[Still()]))
 
 
-def test_formats_and_commands_are_gathered_and_a_doubled_format_is_refused() -> None:
-    def read(source: object) -> list[Reading]:
-        return []
+def test_formats_and_commands_are_gathered_and_a_shared_format_is_read_by_each() -> None:
+    def reader(name: str) -> Callable[[object], list[Reading]]:
+        return lambda _: [Reading(subject=name, quantity="host.load", value=1.0, unit="1", at=1.0)]
 
-    one, two = plugin(formats={"a": read}), plugin(formats={"a": read}, commands=[])
+    one, two = plugin(formats={"a": reader("one")}), plugin(formats={"a": reader("two"), "b": reader("b")}, commands=[])
     assert list(formats([Found(name="one", plugin=one)])) == ["a"]
     assert commands([Found(name="two", plugin=two)]) == {}
-    with pytest.raises(PluginError, match="'a'"):
-        formats([Found(name="one", plugin=one), Found(name="two", plugin=two)])
+    both = formats([Found(name="one", plugin=one), Found(name="two", plugin=two)])
+    source = Source(name="log", data=b"", at=0.0)
+    assert {name: [reading.subject for reading in read(source)] for name, read in both.items()} == {"a": ["one", "two"], "b": ["b"]}
 
 
 def _leaving(*_: object) -> None:

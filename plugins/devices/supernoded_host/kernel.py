@@ -31,7 +31,7 @@ class KernelSensor:
 
     async def read(self) -> Sequence[Reading]:
         """Take in what the kernel has said since the last read."""
-        lines = await self._host.kernel_lines()
+        lines = await self._host.kernel_lines(self.name)
         at = self._clock.now()
         self._errors += sum(is_error(line) for line in lines)
         about = [line.partition(">")[2] for line in lines if ABOUT_LINKS.search(line)][-MOST_LINES:]

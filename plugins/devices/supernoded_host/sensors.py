@@ -37,6 +37,7 @@ class MachineSensor:
             ("host.cpu_used", seen.cpu_percent, "%"),
             ("host.memory_available", seen.memory_available, "B"),
             ("host.memory_used", seen.memory_percent, "%"),
+            ("host.uptime", seen.uptime, "s"),
             ("host.clock_step", round(self.clock.wall() - self.clock.now(), 3), "s"),
         )
         return [

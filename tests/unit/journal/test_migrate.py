@@ -4,6 +4,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import msgspec
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
@@ -11,7 +12,7 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import create_engine, inspect, text
 
 from supernoded.errors import JournalError
-from supernoded.journal import entries, migrate, schema
+from supernoded.journal import entries, migrate, queries, schema
 from supernoded.journal.tables import metadata
 from supernoded.journal.writer import open_journal
 from tests.unit.journal.samples import SteppedClock
@@ -58,6 +59,22 @@ def describe(path: Path) -> list[str]:
     return columns + [" ".join(index.split()) for index in indexes]
 
 
+async def test_readings_of_the_first_schema_have_no_source(tmp_path: Path) -> None:
+    path = tmp_path / "journal.db"
+    migrate.upgrade(str(path), "0001")
+    engine = create_engine(f"sqlite:///{path}")
+    row = "INSERT INTO readings (subject, quantity, unit, state, note, value, at) VALUES ('n0', 'host.load', '1', 'good', '', 0.5, 3.0)"
+    with engine.begin() as connection:
+        connection.execute(text(row))
+    engine.dispose()
+    journal = open_journal(path, SteppedClock())
+    (stored,) = (await journal.ask(queries.readings(queries.Filter()))).rows
+    assert (stored.subject, stored.value, stored.source) == ("n0", 0.5, "")
+    await journal.commit(entries.store_readings([msgspec.structs.replace(stored, at=4.0, source="host")]))
+    assert [reading.source for reading in (await journal.ask(queries.readings(queries.Filter()))).rows] == ["host", ""]
+    await journal.close()
+
+
 def set_version(path: Path, version: str) -> None:
     engine = create_engine(f"sqlite:///{path}")
     with engine.begin() as connection:
@@ -91,7 +108,7 @@ async def test_a_newer_journal_is_left_alone(tmp_path: Path) -> None:
     migrate.upgrade(str(path))
     set_version(path, "9999")
     journal = open_journal(path, SteppedClock())
-    with pytest.raises(JournalError, match="schema 9999 of a newer supernoded, this one knows 0001: install the newer one"):
+    with pytest.raises(JournalError, match="schema 9999 of a newer supernoded, this one knows 0002: install the newer one"):
         await journal.commit(entries.open_intents())
     assert list(tmp_path.glob("*corrupt*")) == []
     await journal.close()

@@ -1,64 +1,18 @@
-"""What a plugin may hand in. Protocols with properties, so that frozen dataclasses fit."""
+"""The protocols that parts follow; with properties, so that frozen dataclasses fit."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from enum import Enum
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 from typing import Protocol, TypeVar
 
 import msgspec
 
 from supernoded.history import View
-from supernoded.model import Action, Hold, Incident, Mode, Outcome, Reading, Setpoint, Severity, Sight, Step, Verdict
-from supernoded.topology import Topology
+from supernoded.model import Action, Reading, Setpoint, Severity, Sight, Step, Verdict
+from supernoded.parts.words import Case, Cause, Fidelity, Finding, Undo, World
 
 M = TypeVar("M")
 P = TypeVar("P", contravariant=True)  # noqa: PLC0105 - short names read better in the protocols below
-
-
-class World(msgspec.Struct, frozen=True, kw_only=True):
-    """What is known beyond one node's readings when a remedy or check is asked. Ages are in seconds."""
-
-    topology: Topology
-    modes: Mapping[str, Mode] = {}  # by policy
-    holds: tuple[Hold, ...] = ()
-    roles: Mapping[str, str] = {}  # role -> node that holds it, as far as is known
-    ages: Mapping[str, float] = {}  # "roles", "holds", ... -> how old that knowledge is
-
-
-class Case(msgspec.Struct, frozen=True, kw_only=True):
-    """One incident being worked: what came of each step so far, and whether the trouble is still there."""
-
-    incident: Incident
-    done: Mapping[str, Outcome] = {}
-    still_raised: bool = True
-
-
-class Finding(msgspec.Struct, frozen=True, kw_only=True):
-    """What a preflight check found. `passed` None = could not be looked at."""
-
-    passed: bool | None
-    found: str
-    wanted: str
-    fix: str
-
-
-class Fidelity(Enum):
-    """In which layer a drive makes a fault. What shows in one layer proves nothing of the layers beyond it."""
-
-    MODEL = "model"  # the simulated plant: its physics
-    PROTOCOL = "protocol"  # bytes of a device's protocol
-    OS = "os"  # the machine: its network, files and processes
-    TELEMETRY = "telemetry"  # what a sensor says, not what is
-    PHYSICAL = "physical"  # the thing itself
-    ABSENT = "absent"  # the drive cannot make it
-
-
-class Undo(msgspec.Struct, frozen=True, kw_only=True):
-    """The way back from an injected fault as data, written before the injection."""
-
-    steps: tuple[Mapping[str, str], ...]
 
 
 class Sensor(Protocol):
@@ -113,6 +67,29 @@ class Rule(Protocol[M]):
 
     def judge(self, seen: View, memory: M) -> tuple[M, Sequence[Verdict]]:
         """The level of every subject; asked whenever something watched was read, and every few seconds."""
+        ...
+
+
+class Diagnosis(Protocol):
+    """Says why: pure, without memory. Asked when a remedy is, and by `supernodectl diagnose`."""
+
+    @property
+    def name(self) -> str:
+        """Unique among diagnoses."""
+        ...
+
+    @property
+    def scope(self) -> str:
+        """`NODE` or a role."""
+        ...
+
+    @property
+    def watches(self) -> Mapping[str, float]:
+        """Quantity -> window in seconds."""
+        ...
+
+    def diagnose(self, seen: View, subject: str) -> Sequence[Cause]:
+        """What explains the trouble of a subject, the best first; none for a subject that it knows nothing of."""
         ...
 
 
@@ -271,16 +248,3 @@ class Fault(Protocol[P]):
     async def manifest(self) -> Sight:
         """Whether the fault can be seen to be there."""
         ...
-
-
-class Source(msgspec.Struct, frozen=True, kw_only=True):
-    """One recorded input of `supernodectl replay`: a file's bytes, or a folder as lines of `path TAB value`."""
-
-    name: str
-    data: bytes
-    at: float  # input time of this file, for formats that carry none
-    node: str = "n0"
-    path: Path | None = None
-
-
-Format = Callable[[Source], Iterable[Reading]]  # yields readings in the order of their `at`

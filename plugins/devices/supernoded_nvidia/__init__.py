@@ -1,0 +1,1 @@
+"""NVIDIA cards: `nvidia-smi`, NVLink, and what the kernel says of them."""

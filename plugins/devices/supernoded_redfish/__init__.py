@@ -1,0 +1,1 @@
+"""Devices that speak Redfish. Begun: the link monitor of a node's BMC."""

@@ -1,0 +1,1 @@
+"""Cards. Begun: what their health codes mean, and which are lost."""

@@ -1,0 +1,1 @@
+"""Rings: is the cabling one closed cycle in the declared order, and is it fast."""

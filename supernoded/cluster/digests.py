@@ -1,0 +1,112 @@
+"""What role-scoped parts watch, told from node to node: every 5 s and on change, so that whoever holds the role sees all of it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
+from typing import NamedTuple
+
+import msgspec
+
+from supernoded.clock import Clock
+from supernoded.cluster import topics
+from supernoded.cluster.fabric import Message
+from supernoded.cluster.topics import Digest
+from supernoded.errors import PluginError
+from supernoded.model import Reading, State
+from supernoded.vetting import vet_reading
+
+EVERY = 5.0  # seconds (design section 10)
+LEAST = 0.5  # seconds between two digests: a link that flaps must not flood the broker (ours)
+FRESH = 2.5 * EVERY + LEAST  # seconds for which what another node told counts as fresh; as for a sensor of this period
+MOST = 150  # readings of one message: at some 300 bytes each they stay below the largest payload
+
+Publish = Callable[[str, bytes], object]
+Take = Callable[[Sequence[Reading], float], None]
+
+
+class Speaker(NamedTuple):
+    """Whose digests these are."""
+
+    node: str
+    cluster: str
+    life: str
+
+
+class Digests:
+    """Tells what this node reads of the `watched` quantities, and hears what the others tell.
+
+    `newest` gives what this node knows now, `publish` says it (or drops it, when there is no link), `take` is given what was heard.
+    `nodes` are those of the topology: nobody speaks for another of them.
+    """
+
+    def __init__(
+        self,
+        speaker: Speaker,
+        clock: Clock,
+        watched: Collection[str],
+        nodes: Collection[str],
+        newest: Callable[[], Iterable[Reading]],
+        publish: Publish,
+        take: Take,
+    ) -> None:
+        self._speaker, self._clock, self._watched, self._nodes = speaker, clock, frozenset(watched), frozenset(nodes)
+        self._newest, self._publish, self._take = newest, publish, take
+        self._known: dict[tuple[str, str, str], tuple[object, State]] = {}
+        self._changed = asyncio.Event()
+
+    def note(self, readings: Sequence[Reading], fresh_for: float) -> None:
+        """What this node has just read: a change is told soon. Totals change always and wait for their turn."""
+        del fresh_for
+        for reading in readings:
+            if reading.quantity in self._watched:
+                key, seen = (reading.subject, reading.quantity, reading.source), (_word(reading), reading.state)
+                if self._known.get(key) != seen:
+                    self._known[key] = seen
+                    self._changed.set()
+
+    async def run(self) -> None:
+        """Tell for ever. Without a link nothing is kept: the next digest says it all."""
+        while True:
+            self._changed.clear()
+            for part in _split([reading for reading in self._newest() if reading.quantity in self._watched]):
+                who = self._speaker
+                digest = Digest(node=who.node, life=who.life, at=self._clock.now(), readings=part)
+                self._publish(topics.digest(who.cluster, who.node), topics.encode(digest))
+            await self._clock.sleep(LEAST)
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._changed.wait(), EVERY - LEAST)
+
+    def hear(self, message: Message) -> None:
+        """Take in what another node tells, on the scale of this node's clock. Raises PayloadError for what is no digest."""
+        digest = topics.decode(message.payload, Digest)
+        if digest.node == self._speaker.node or not message.topic.endswith(f"/node/{digest.node}/digest"):
+            return
+        now = self._clock.now()
+        later = now - digest.at
+        readings = [
+            msgspec.structs.replace(reading, at=reading.at + later) for reading in digest.readings if self._may_tell(digest, reading)
+        ]
+        try:
+            vetted = [vet_reading(reading, now) for reading in readings]
+        except PluginError as error:
+            raise topics.PayloadError(f"a digest of {digest.node} with {error}") from error
+        if vetted:
+            self._take(vetted, FRESH)
+
+    def _may_tell(self, digest: Digest, reading: Reading) -> bool:
+        """A node speaks for itself and for what belongs to no node."""
+        owner = reading.subject.partition("/")[0]
+        return reading.quantity in self._watched and (owner == digest.node or owner not in self._nodes)
+
+
+def _word(reading: Reading) -> object:
+    """What of a value is news at once: words, flags and states. Numbers that drift are told in their turn."""
+    value = reading.value
+    return value if not isinstance(value, float) or value in (0.0, 1.0) else None
+
+
+def _split(readings: Sequence[Reading]) -> Iterator[tuple[Reading, ...]]:
+    for begin in range(0, len(readings), MOST):
+        yield tuple(readings[begin : begin + MOST])

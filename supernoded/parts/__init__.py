@@ -1,0 +1,24 @@
+"""What a plugin may hand in."""
+
+from supernoded.parts.protocols import Actuator, Check, Diagnosis, Fault, Handle, Loop, Remedy, Rule, Sensor
+from supernoded.parts.words import Case, Cause, Fidelity, Finding, Format, Source, Undo, World
+
+__all__ = [
+    "Actuator",
+    "Case",
+    "Cause",
+    "Check",
+    "Diagnosis",
+    "Fault",
+    "Fidelity",
+    "Finding",
+    "Format",
+    "Handle",
+    "Loop",
+    "Remedy",
+    "Rule",
+    "Sensor",
+    "Source",
+    "Undo",
+    "World",
+]

@@ -18,9 +18,9 @@ from supernoded.incidents import Ledger
 from supernoded.journal import entries, queries
 from supernoded.journal.writer import Journal
 from supernoded.judging import Bench
-from supernoded.model import Incident, Reading, Result
+from supernoded.model import Cause, Incident, Reading, Result
 from supernoded.modes import Modes
-from supernoded.parts import Cause, World
+from supernoded.parts import World
 from supernoded.registry import Parts
 from supernoded.sampling import Sampler, Take
 from supernoded.settings import Settings

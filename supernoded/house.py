@@ -14,7 +14,7 @@ from supernoded.duty import JUDGE_EVERY, Duty
 from supernoded.errors import JournalError
 from supernoded.journal import entries
 from supernoded.journal.writer import Journal
-from supernoded.model import Hold, Incident, Reading
+from supernoded.model import Cause, Hold, Incident, Reading, Verdict
 from supernoded.modes import Modes
 from supernoded.parts import World
 from supernoded.registry import Parts
@@ -88,6 +88,15 @@ class House:
         """All that is in memory, sorted by subject, quantity, source and time."""
         known = {(*_key(reading), reading.at): reading for duty in self.duties for reading in duty.history.everything()}
         return [known[key] for key in sorted(known)]
+
+    def last_words(self) -> list[Verdict]:
+        """What each rule of each scope last said of each subject."""
+        return [verdict for duty in self.duties for verdict in duty.bench.last_words()]
+
+    def explain(self, subjects: Sequence[str]) -> tuple[Cause, ...]:
+        """What explains the trouble of these subjects, by the diagnoses of every scope, the best first."""
+        now = self.clock.now()
+        return tuple(sorted((c for duty in self.duties for c in duty.bench.diagnose(subjects, now)), key=lambda cause: -cause.weight))
 
     async def hand_back(self, policy: str) -> str:
         """Wait until every loop of a policy that left `act` has given its device back; says what it took, empty when nothing."""

@@ -8,8 +8,8 @@ from typing import Any
 import msgspec
 
 from supernoded.history import History
-from supernoded.model import Level, Verdict
-from supernoded.parts import Cause, Diagnosis, Rule
+from supernoded.model import Cause, Level, Verdict
+from supernoded.parts import Diagnosis, Rule
 from supernoded.supervisor import BUGS, Health, describe
 from supernoded.vetting import vet_cause, vet_verdict
 

@@ -91,6 +91,18 @@ class Verdict(Word, frozen=True, kw_only=True, gc=False):
     unseen: tuple[str, ...] = ()  # what the rule could not see
 
 
+class Cause(Word, frozen=True, kw_only=True, gc=False):
+    """One explanation of a trouble, and what to do if it is the right one."""
+
+    name: str  # in a few words: `unseated optic`
+    subject: str  # what to touch
+    weight: float  # 0 to 1: how well it explains what is seen, prior included
+    evidence: tuple[str, ...] = ()  # sentences with numbers that speak for it
+    against: tuple[str, ...] = ()  # and against it
+    advice: str = ""  # a sentence for the person who goes there
+    at: float = 0.0  # of the newest reading that it rests on
+
+
 class Event(Word, frozen=True, kw_only=True, gc=False):
     """An edge between two verdicts."""
 

@@ -8,6 +8,7 @@ from supernoded.limits import Limits
 from supernoded.model import (
     NODE,
     Action,
+    Cause,
     Effect,
     Hold,
     Incident,
@@ -27,7 +28,6 @@ from supernoded.model import (
 from supernoded.parts import (
     Actuator,
     Case,
-    Cause,
     Check,
     Diagnosis,
     Fault,
@@ -43,7 +43,7 @@ from supernoded.parts import (
     Undo,
     World,
 )
-from supernoded.topology import Topology
+from supernoded.topology import Ring, Topology, read_topology
 from supernoded.wire import Command, Host, Machine, Node, Stream, Tree, Wires
 
 __all__ = [
@@ -76,6 +76,7 @@ __all__ = [
     "Reading",
     "Remedy",
     "Result",
+    "Ring",
     "Rule",
     "Sensor",
     "Setpoint",
@@ -96,4 +97,5 @@ __all__ = [
     "Wires",
     "World",
     "hookimpl",
+    "read_topology",
 ]

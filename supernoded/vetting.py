@@ -13,8 +13,7 @@ import msgspec
 
 from supernoded.errors import PluginError
 from supernoded.journal.rows import MOST_TEXT, clean
-from supernoded.model import Reading, Setpoint, Sight, State, Step, Value, Verdict, Word
-from supernoded.parts import Cause
+from supernoded.model import Cause, Reading, Setpoint, Sight, State, Step, Value, Verdict, Word
 
 W = TypeVar("W", bound=Word)
 
@@ -57,12 +56,7 @@ def vet_verdict(word: object, kind: str) -> Verdict:
 
 def vet_cause(word: object) -> Cause:
     """An explanation that can be told."""
-    if not isinstance(word, Cause):
-        raise PluginError(f"{word!r:.80} where a Cause is due")
-    try:
-        cause = msgspec.convert(msgspec.to_builtins(word), Cause)
-    except (msgspec.ValidationError, TypeError, OverflowError, RecursionError) as error:
-        raise PluginError(f"no Cause: {error}") from error
+    cause = _vet(word, Cause)
     _must_be_finite(f"the weight of {cause.name}", cause.weight)
     return cause
 

@@ -19,9 +19,9 @@ from supernoded.incidents import FORGET_AFTER, Ledger
 from supernoded.journal import entries
 from supernoded.journal.rows import Sentence
 from supernoded.journal.writer import Journal
-from supernoded.model import Action, Event, Incident, Mode, Outcome, Result, Step, action_id
+from supernoded.model import Action, Cause, Event, Incident, Mode, Outcome, Result, Step, action_id
 from supernoded.modes import Modes
-from supernoded.parts import Case, Cause, World
+from supernoded.parts import Case, World
 from supernoded.registry import Parts
 from supernoded.supervisor import BUGS, Health, describe
 from supernoded.vetting import vet_step

@@ -8,12 +8,15 @@ from collections import Counter
 
 from supernoded import __version__
 from supernoded.admin.desk import Caller, Request
+from supernoded.admin.diagnosing import choose_incidents, choose_readings, find_related, order_verdicts
+from supernoded.admin.linking import list_links
 from supernoded.errors import AdminError, JournalError
 from supernoded.house import House
 from supernoded.journal import entries, queries
 from supernoded.messages import (
     ActionFilter,
     Actions,
+    Diagnosed,
     EventFilter,
     Events,
     Health,
@@ -22,6 +25,7 @@ from supernoded.messages import (
     Incidents,
     JournalCondition,
     LeftOut,
+    Links,
     ModeChanged,
     Modes,
     Part,
@@ -124,6 +128,23 @@ class FrontDesk:
         known = self._h.history() if wanted.history else self._h.readings()
         matching = [reading for reading in known if wanted.admits(reading)]
         return Readings(now=self._now(), readings=tuple(matching[: wanted.limit]), left_off=max(len(matching) - wanted.limit, 0))
+
+    async def links(self) -> Links:
+        """See `Desk.links`."""
+        return Links(now=self._now(), links=list_links(self._h.readings(), self._h.last_words(), self._h.settings.topology))
+
+    async def diagnose(self, subject: str) -> Diagnosed | None:
+        """See `Desk.diagnose`."""
+        related = find_related(subject, self._h.settings.topology)
+        verdicts = order_verdicts(self._h.last_words(), subject, related)
+        readings = choose_readings(self._h.readings(), subject)
+        incidents = choose_incidents(self._h.incidents, subject, related)
+        if not verdicts and not readings and not incidents and subject not in self._h.settings.topology.subjects():
+            return None
+        causes = self._h.explain([subject])
+        return Diagnosed(
+            now=self._now(), subject=subject, related=related[1:], verdicts=verdicts, causes=causes, readings=readings, incidents=incidents
+        )
 
     async def incidents(self, wanted: IncidentFilter) -> Incidents:
         """See `Desk.incidents`."""

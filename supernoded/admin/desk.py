@@ -9,12 +9,14 @@ import msgspec
 from supernoded.messages import (
     ActionFilter,
     Actions,
+    Diagnosed,
     EventFilter,
     Events,
     Health,
     Holds,
     IncidentFilter,
     Incidents,
+    Links,
     ModeChanged,
     Modes,
     Plugins,
@@ -65,6 +67,14 @@ class Desk(Protocol):
 
     async def readings(self, wanted: ReadingFilter) -> Readings:
         """What is in memory now."""
+        ...
+
+    async def links(self) -> Links:
+        """All ports with a link."""
+        ...
+
+    async def diagnose(self, subject: str) -> Diagnosed | None:
+        """What is known of a subject, from the hardware up; None when nothing is."""
         ...
 
     async def incidents(self, wanted: IncidentFilter) -> Incidents:

@@ -21,6 +21,7 @@ from supernoded.messages import (
     Problem,
     ReadingFilter,
     RehearsalFilter,
+    SubjectFilter,
     encode,
 )
 
@@ -46,6 +47,8 @@ def make_routes(desk: Desk) -> list[web.RouteDef]:
         "health": lambda _: desk.health(),
         "plugins": lambda _: desk.plugins(),
         "readings": lambda request: desk.readings(read_query(request, ReadingFilter)),
+        "links": lambda _: desk.links(),
+        "diagnosis": lambda request: _diagnose(desk, read_query(request, SubjectFilter)),
         "incidents": lambda request: desk.incidents(read_query(request, IncidentFilter)),
         "incidents/{id}": lambda request: _tell_story(desk, request.match_info["id"]),
         "events": lambda request: desk.events(read_query(request, EventFilter)),
@@ -66,6 +69,13 @@ async def _tell_story(desk: Desk, incident: str) -> Answer:
     if story is None:
         raise NotFoundError(f"there is no incident {incident!r}; `supernodectl incidents --all` lists them")
     return story
+
+
+async def _diagnose(desk: Desk, wanted: SubjectFilter) -> Answer:
+    known = await desk.diagnose(wanted.subject)
+    if known is None:
+        raise NotFoundError(f"nothing is known of {wanted.subject!r}; `supernodectl links` and `supernodectl readings` list what is")
+    return known
 
 
 async def _rehearse(desk: Desk, wanted: RehearsalFilter) -> Answer:

@@ -12,6 +12,7 @@ from supernoded.ctl.client import UnreachableError
 from supernoded.ctl.completion import PROGRAM, completion
 from supernoded.ctl.deferred import Deferred
 from supernoded.ctl.incidents import actions, events, holds, incidents
+from supernoded.ctl.links import diagnose, links
 from supernoded.ctl.mode import mode
 from supernoded.ctl.options import common
 from supernoded.ctl.readings import plugins, readings
@@ -70,7 +71,7 @@ def db() -> None:
     """Bring a journal's database up to date; works without the daemon."""
 
 
-for _verb in (status, plugins, readings, incidents, events, actions, holds, mode, top, completion, db):
+for _verb in (status, links, diagnose, plugins, readings, incidents, events, actions, holds, mode, top, completion, db):
     program.add_command(_verb)
 program.add_command(Deferred("replay", "supernoded.ctl.replay:command", "Run recorded input through the daemon's rules."))
 program.add_command(Deferred("chaos", "supernoded.ctl.chaos:chaos", "Play scenarios: what is done to a rack, and what must come of it."))

@@ -1,12 +1,11 @@
 """What a plugin may hand in."""
 
 from supernoded.parts.protocols import Actuator, Check, Diagnosis, Fault, Handle, Loop, Remedy, Rule, Sensor
-from supernoded.parts.words import Case, Cause, Fidelity, Finding, Format, Source, Undo, World
+from supernoded.parts.words import Case, Fidelity, Finding, Format, Source, Undo, World
 
 __all__ = [
     "Actuator",
     "Case",
-    "Cause",
     "Check",
     "Diagnosis",
     "Fault",

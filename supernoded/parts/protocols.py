@@ -8,8 +8,8 @@ from typing import Protocol, TypeVar
 import msgspec
 
 from supernoded.history import View
-from supernoded.model import Action, Reading, Setpoint, Severity, Sight, Step, Verdict
-from supernoded.parts.words import Case, Cause, Fidelity, Finding, Undo, World
+from supernoded.model import Action, Cause, Reading, Setpoint, Severity, Sight, Step, Verdict
+from supernoded.parts.words import Case, Fidelity, Finding, Undo, World
 
 M = TypeVar("M")
 P = TypeVar("P", contravariant=True)  # noqa: PLC0105 - short names read better in the protocols below

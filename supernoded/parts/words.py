@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from supernoded.model import Hold, Incident, Mode, Outcome, Reading
+from supernoded.model import Cause, Hold, Incident, Mode, Outcome, Reading
 from supernoded.topology import Topology
 
 
@@ -20,18 +20,6 @@ class World(msgspec.Struct, frozen=True, kw_only=True):
     holds: tuple[Hold, ...] = ()
     roles: Mapping[str, str] = {}  # role -> node that holds it, as far as is known
     ages: Mapping[str, float] = {}  # "roles", "holds", ... -> how old that knowledge is
-
-
-class Cause(msgspec.Struct, frozen=True, kw_only=True):
-    """One explanation of a trouble, and what to do if it is the right one."""
-
-    name: str  # in a few words: `unseated optic`
-    subject: str  # what to touch
-    weight: float  # 0 to 1: how well it explains what is seen, prior included
-    evidence: tuple[str, ...] = ()  # sentences with numbers that speak for it
-    against: tuple[str, ...] = ()  # and against it
-    advice: str = ""  # a sentence for the person who goes there
-    at: float = 0.0  # of the newest reading that it rests on
 
 
 class Case(msgspec.Struct, frozen=True, kw_only=True):

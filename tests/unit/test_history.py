@@ -1,12 +1,13 @@
 from __future__ import annotations
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from supernoded.errors import PluginError
 from supernoded.history import History
-from supernoded.model import State
+from supernoded.model import Reading, State
 from tests.unit.worlds import history, reading
 
 WATCH = {"host.load": 60.0}
@@ -73,3 +74,48 @@ def test_what_nobody_reports_any_more_is_forgotten() -> None:
     assert store.view(9.0, WATCH).subjects("host.load") == ["here"]
     store.add([reading(1.0, at=at, subject="here") for at in (10.0, 11.0, 12.0)], fresh_for=5.0)
     assert len(store.everything()) == 4  # what was forgotten takes no room
+
+
+def test_two_sources_of_one_thing_are_two_series() -> None:
+    store = History({"link.state": 600.0})
+    up = Reading(subject="p", quantity="link.state", value=1.0, unit="1", at=1.0, source="kernel")
+    down = msgspec.structs.replace(up, value=0.0, at=2.0, source="tool")
+    store.add([up, down], fresh_for=10.0)
+    seen = store.view(3.0, {"link.state": 600.0})
+    assert seen.sources("link.state", "p") == ["kernel", "tool"]
+    assert (seen.number("link.state", "p"), seen.number("link.state", "p", "tool")) == (1.0, 0.0)
+    assert [r.source for r in seen.window("link.state", "p", "tool")] == ["tool"]
+    assert (seen.newest("link.state", "p", "none"), seen.sources("link.state", "q")) == (None, [])
+    assert [r.source for r in store.newest(3.0)] == ["kernel", "tool"]
+
+
+def test_without_a_source_the_first_that_is_good_answers() -> None:
+    store = History({"link.state": 600.0})
+    lost = Reading(subject="p", quantity="link.state", value=None, unit="1", at=1.0, state=State.UNKNOWN, source="kernel")
+    store.add([lost, msgspec.structs.replace(lost, value=1.0, state=State.GOOD, source="tool")], fresh_for=10.0)
+    seen = store.view(3.0, {"link.state": 600.0})
+    assert (seen.number("link.state", "p"), seen.number("link.state", "p", "kernel")) == (1.0, None)
+    late = store.view(50.0, {"link.state": 600.0}).newest("link.state", "p")
+    assert late is not None
+    assert (late.source, late.state) == ("kernel", State.UNKNOWN)  # none is good: the first
+
+
+def test_what_one_source_no_longer_reports_is_forgotten_and_the_other_stays() -> None:
+    store = History({"link.state": 600.0})
+    old = Reading(subject="p", quantity="link.state", value=1.0, unit="1", at=1.0, source="kernel")
+    store.add([old, msgspec.structs.replace(old, at=100.0, source="tool")], fresh_for=10.0)
+    store.forget(50.0)
+    assert [r.source for r in store.newest(101.0)] == ["tool"]
+    store.forget(500.0)
+    assert store.newest(501.0) == []
+
+
+def test_texts_and_flags_are_asked_by_their_kind() -> None:
+    watches = {"link.fec": 60.0, "link.los": 60.0}
+    store = History(watches)
+    fec = Reading(subject="p", quantity="link.fec", value="none", unit="text", at=1.0)
+    los = Reading(subject="p", quantity="link.los", value=frozenset({"rx-los"}), unit="flags", at=1.0)
+    store.add([fec, los], fresh_for=10.0)
+    seen = store.view(2.0, watches)
+    assert (seen.text("link.fec", "p"), seen.flags("link.los", "p")) == ("none", frozenset({"rx-los"}))
+    assert (seen.flags("link.fec", "p"), seen.text("link.los", "p"), seen.number("link.los", "p")) == (None, None, None)

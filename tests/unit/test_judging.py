@@ -10,7 +10,7 @@ import pytest
 
 from supernoded.history import View
 from supernoded.judging import Bench
-from supernoded.model import NODE, Level, Verdict
+from supernoded.model import NODE, Cause, Level, Verdict
 from tests.unit.worlds import health, history, reading, run
 
 
@@ -194,5 +194,59 @@ def test_subjects_of_which_nobody_speaks_any_more_are_forgotten() -> None:
         store.add([reading(13.0, at=3.0)], fresh_for=10)
         bench.judge(3.0)  # it breaks, and makes unsure what it spoke of
         assert len(said) == 1
+
+    run(main())
+
+
+@dataclass(frozen=True)
+class Guess:
+    """Blames the load; breaks on a load of 13."""
+
+    name: str = "guess"
+    scope: str = NODE
+    watches: Mapping[str, float] = field(default_factory=lambda: {"host.load": 600.0})
+    weight: float = 0.5
+
+    def diagnose(self, seen: View, subject: str) -> Sequence[Cause]:
+        load = seen.number("host.load", subject)
+        if load == 13.0:
+            raise ZeroDivisionError("thirteen")
+        return [Cause(name="busy", subject="n0", weight=self.weight + (load or 0.0) / 100)] if load else []
+
+
+def test_causes_are_ranked_and_told_once() -> None:
+    async def main() -> None:
+        store = history()
+        bench = Bench([], store, health(), lambda _: None, [Guess(), Guess(name="other", weight=0.1)])
+        store.add([reading(11.0), reading(12.0, subject="n1")], fresh_for=10)
+        (cause,) = bench.diagnose(["n0", "n1"], 1.0)
+        assert (cause.name, round(cause.weight, 2)) == ("busy", 0.62)
+        assert bench.diagnose(["n7"], 1.0) == ()
+
+    run(main())
+
+
+def test_a_broken_diagnosis_costs_its_own_explanation_and_says_so() -> None:
+    async def main() -> None:
+        store, wellbeing = history(), health()
+        bench = Bench([], store, wellbeing, lambda _: None, [Guess(), Guess(name="other", weight=math.nan)])
+        store.add([reading(1.0), reading(13.0, subject="n1")], fresh_for=10)
+        assert len(bench.diagnose(["n0"], 1.0)) == 1
+        assert [condition.name for condition in wellbeing.troubles()] == ["diagnosis other"]
+        assert bench.diagnose(["n1"], 1.0) == ()
+        assert {condition.name for condition in wellbeing.troubles()} == {"diagnosis guess", "diagnosis other"}
+        bench.diagnose(["n7"], 1.0)
+        assert wellbeing.troubles() == []
+
+    run(main())
+
+
+def test_the_last_words_are_kept_by_subject_and_kind() -> None:
+    async def main() -> None:
+        store = history()
+        bench = Bench([Busy()], store, health(), lambda _: None)
+        store.add([reading(11.0)], fresh_for=10)
+        bench.judge(1.0)
+        assert [(verdict.subject, verdict.kind, verdict.level) for verdict in bench.last_words()] == [("n0", "host.busy", Level.RAISED)]
 
     run(main())

@@ -241,3 +241,33 @@ def test_the_page_of_settings_is_true(checkout: Path) -> None:
 
     assert written == describe_settings(), "run: python -m supernoded.settings.describing docs/settings.md"
     assert "| `mqtt.port` |  | a whole number from 1 to 65535 |" in written
+
+
+def test_a_ring_within_one_node_is_that_nodes_and_the_settings_win() -> None:
+    rings = """
+[[nodes]]
+name = "n0"
+cards = 2
+[[nodes]]
+name = "n1"
+cards = 2
+[[rings]]
+name = "b0"
+level = "backplane"
+order = ["n0/card0", "n0/card1"]
+[[rings]]
+name = "b1"
+level = "backplane"
+order = ["n1/card0", "n1/card1"]
+[[rings]]
+name = "pod"
+level = "cluster"
+order = ["n0", "n1"]
+"""
+    settings = _parse('node = "n0"\n[roles]\n"ring/b1" = "n0"\n' + rings)
+    assert settings.list_seats() == {"ring/b0": "n0", "ring/b1": "n0"}
+
+
+def test_maintenance_is_everybodys_and_the_policys_own() -> None:
+    settings = _parse('maintenance = ["n0/card3"]\n[policies.ring]\nmaintenance = ["n0/*"]\n')
+    assert (settings.list_maintenance("ring"), settings.list_maintenance("thermal")) == (("n0/card3", "n0/*"), ("n0/card3",))

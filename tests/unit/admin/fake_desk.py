@@ -20,6 +20,7 @@ from supernoded.messages import (
     ActionFilter,
     Actions,
     Deed,
+    Diagnosed,
     EventFilter,
     Events,
     Filter,
@@ -29,6 +30,8 @@ from supernoded.messages import (
     Incidents,
     JournalCondition,
     LeftOut,
+    Link,
+    Links,
     ModeChanged,
     Modes,
     Part,
@@ -44,7 +47,7 @@ from supernoded.messages import (
     Status,
     Story,
 )
-from supernoded.model import Action, Event, Hold, Incident, Mode, Outcome, Reading, Result, Severity, State, Step
+from supernoded.model import Action, Cause, Event, Hold, Incident, Level, Mode, Outcome, Reading, Result, Severity, State, Step, Verdict
 
 NOW = 1_800_000_000.0
 LONG_SENTENCE = "n0/card3/port0 has a post-FEC bit error rate of 3.2e-10, above the limit of 1e-12, for 45 s " + "and so on " * 20
@@ -115,6 +118,48 @@ STATUS = Status(
 )
 
 
+RELATED = ("n0/card4/port1", "n0")
+VERDICTS = (
+    Verdict(
+        kind="link.ber",
+        subject="n0/card3/port0",
+        level=Level.RAISED,
+        text="n0/card3/port0: 9 symbol errors in 1.0e12 bits, a BER of 9e-12, above 1e-12",
+        at=NOW - 2,
+        severity=Severity.CRITICAL,
+    ),
+    Verdict(kind="link.down", subject="n0/card3/port0", level=Level.CLEAR, text="n0/card3/port0: the link is up", at=NOW - 2),
+    Verdict(kind="comm.buffer", subject="n0", level=Level.UNSURE, text="n0: no log is read", at=NOW - 3, unseen=("comm.timeouts",)),
+)
+CAUSE = Cause(
+    name="unseated optic",
+    subject="n0/card3/port0",
+    weight=0.82,
+    evidence=("Rx power is 0.09 mW, below the module's limit of 0.14 mW",),
+    against=("the module is seen",),
+    advice="reseat the optic at n0/card3/port0",
+    at=NOW - 4,
+)
+LINKS = (
+    Link(
+        subject="n0/card3/port0",
+        peer="n0/card4/port1",
+        neighbour="n0/card4/port1",
+        state="up",
+        speed=200.0,
+        width=4.0,
+        fec="rs-fec (544,514)",
+        rx_power=0.09,
+        ber=9e-12,
+        level=Level.RAISED,
+        severity=Severity.CRITICAL,
+        kinds=("link.ber",),
+        text=VERDICTS[0].text,
+    ),
+    Link(subject="n0/card3/port1", state="conflict"),
+)
+
+
 class FakeDesk:
     """Remembers what was asked and recorded. With `trouble` every answer is that error; with `stuck` every answer waits for ever."""
 
@@ -149,6 +194,17 @@ class FakeDesk:
     async def readings(self, wanted: ReadingFilter) -> Readings:
         self.asked.append(wanted)
         return Readings(now=NOW, readings=tuple(r for r in READINGS if wanted.admits(r)), left_off=4)
+
+    async def links(self) -> Links:
+        return Links(now=NOW, links=LINKS)
+
+    async def diagnose(self, subject: str) -> Diagnosed | None:
+        if subject != "n0/card3/port0":
+            return None
+        incidents = (INCIDENT,)
+        return Diagnosed(
+            now=NOW, subject=subject, related=RELATED, verdicts=VERDICTS, causes=(CAUSE,), readings=READINGS[:1], incidents=incidents
+        )
 
     async def incidents(self, wanted: IncidentFilter) -> Incidents:
         self.asked.append(wanted)

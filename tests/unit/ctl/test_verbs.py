@@ -19,11 +19,13 @@ from supernoded.messages import (
     ActionFilter,
     Actions,
     Answer,
+    Diagnosed,
     EventFilter,
     Events,
     Holds,
     IncidentFilter,
     Incidents,
+    Links,
     ModeChanged,
     Modes,
     Plugins,
@@ -59,6 +61,9 @@ VERBS: list[tuple[list[str], type[Answer], str]] = [
     (["plugins"], Plugins, "acme    acme-cdu 2        left out  cannot be imported: foo"),
     (["plugins"], Plugins, "host    supernoded 0.1.0  runs      2 sensors"),
     (["readings"], Readings, "n0/card3/port0  link.symbol_errors  12,345,678  good     2 s ago"),
+    (["links"], Links, "n0/card3/port0  up        200 Gb/s x4  n0/card4/port1  0.09 mW  critical  n0/card3/port0: 9 symbol errors"),
+    (["links", "--troubled"], Links, "n0/card3/port1  conflict"),
+    (["diagnose", "n0/card3/port0"], Diagnosed, "1. unseated optic, 82 %, at n0/card3/port0\n   + Rx power is 0.09 mW"),
     (["incidents"], Incidents, "i0123456789a  critical  n0/card3/port0  link.ber"),
     (["incidents", INCIDENT.id], Story, "stored as  incidents/i0123456789a"),
     (["events"], Events, "raised  critical  n0/card3/port0  link.ber"),
@@ -68,6 +73,25 @@ VERBS: list[tuple[list[str], type[Answer], str]] = [
     (["mode"], Modes, "thermal  act   alice"),
     (["mode", "observe", "--policy", "thermal"], ModeChanged, "thermal is in mode observe as before. Nothing had to be handed back."),
 ]
+
+
+def test_a_diagnosis_begins_with_the_first_trouble_from_the_hardware_up(run: Run) -> None:
+    lines = run("diagnose", "n0/card3/port0").stdout.splitlines()
+    assert lines[0] == "n0/card3/port0: 9 symbol errors in 1.0e12 bits, a BER of 9e-12, above 1e-12 (link.ber)."
+    assert lines[1].startswith(f"Open incident {INCIDENT.id} since 2 min 5 s ago: ")
+    assert "   - the module is seen" in lines
+    assert "   do: reseat the optic at n0/card3/port0" in lines
+
+
+def test_a_subject_that_nobody_knows_is_a_no(run: Run) -> None:
+    result = run("diagnose", "n0/card9")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "nothing is known of 'n0/card9'" in result.stderr
+
+
+def test_a_pattern_chooses_links(run: Run) -> None:
+    assert "port0" not in run("links", "*/port1").stdout
+    assert "No links match subject 'n7'." in run("links", "n7").stdout
 
 
 @pytest.mark.parametrize(("arguments", "kind", "golden"), VERBS)

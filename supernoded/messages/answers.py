@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from fnmatch import fnmatchcase
-from typing import Annotated
 
 import msgspec
 
-from supernoded.model import Action, Event, Hold, Incident, Mode, Outcome, Reading, State
+from supernoded.model import Action, Cause, Event, Hold, Incident, Level, Mode, Outcome, Reading, Severity, Verdict
 
 SCHEMA = 1  # grows when a field changes its meaning or goes away; a new field with a default does not change it
 VERSION_PATH = "/v1"
-
-Limit = Annotated[int, msgspec.Meta(ge=1, le=10_000)]
-Days = Annotated[float, msgspec.Meta(gt=0, le=366)]
 
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True):
@@ -227,58 +222,42 @@ class Rehearsed(Answer, frozen=True, kw_only=True):
     left_off: int = 0
 
 
-class Filter(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A query string; empty texts match everything."""
+class Link(msgspec.Struct, frozen=True, kw_only=True):
+    """One port and what is known of its link. `speed` in Gb/s; None = not known. `text` is the worst that a rule says of it."""
+
+    subject: str
+    peer: str = ""  # the port at the other end as the topology has it
+    neighbour: str = ""  # the port at the other end as the device sees it
+    state: str = "unknown"  # up, down, unknown, or conflict: its sources contradict each other
+    speed: float | None = None
+    width: float | None = None
+    fec: str = ""
+    rx_power: float | None = None  # mW, of the weakest lane
+    ber: float | None = None  # after correction, where a device tells it
+    level: Level = Level.UNSURE
+    severity: Severity = Severity.INFO
+    kinds: tuple[str, ...] = ()  # of the rules that raise it
+    text: str = ""
 
 
-class ReadingFilter(Filter, frozen=True, kw_only=True):
-    """`subject` and `quantity` are shell patterns. With `history` all that is in memory, else the newest of each."""
+class Links(Answer, frozen=True, kw_only=True):
+    """All ports with a link, by subject."""
 
-    subject: str = ""
-    quantity: str = ""
-    state: State | None = None
-    history: bool = False
-    limit: Limit = 5_000
-
-    def admits(self, reading: Reading) -> bool:
-        """Whether this reading is asked for."""
-        return (
-            fnmatchcase(reading.subject, self.subject or "*")
-            and fnmatchcase(reading.quantity, self.quantity or "*")
-            and self.state in (None, reading.state)
-        )
+    links: tuple[Link, ...] = ()
 
 
-class IncidentFilter(Filter, frozen=True, kw_only=True):
-    """Open incidents, or with `all` closed ones too."""
+class Diagnosed(Answer, frozen=True, kw_only=True):
+    """What is known of one subject, from the hardware up: link, communication library, application (L15).
 
-    all: bool = False
-    subject: str = ""
-    limit: Limit = 200
+    `verdicts` are the last words of all rules on it, its parts, its cable and peer, in that order; `causes` the best first.
+    """
 
-
-class EventFilter(Filter, frozen=True, kw_only=True):
-    """Events of an incident or of the subjects that match a shell pattern."""
-
-    incident: str = ""
-    subject: str = ""
-    limit: Limit = 200
-
-
-class ActionFilter(Filter, frozen=True, kw_only=True):
-    """Actions of an incident, of a policy, or on the targets that match a shell pattern."""
-
-    incident: str = ""
-    policy: str = ""
-    target: str = ""
-    limit: Limit = 200
-
-
-class RehearsalFilter(Filter, frozen=True, kw_only=True):
-    """Whose rehearsals, and how far back (safety rule 3: 7 days)."""
-
-    policy: str
-    days: Days = 7.0
+    subject: str
+    related: tuple[str, ...] = ()
+    verdicts: tuple[Verdict, ...] = ()
+    causes: tuple[Cause, ...] = ()
+    readings: tuple[Reading, ...] = ()
+    incidents: tuple[Incident, ...] = ()
 
 
 _encoder = msgspec.json.Encoder(order="deterministic")

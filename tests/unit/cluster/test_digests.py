@@ -1,0 +1,138 @@
+"""What one node tells of itself, and what it believes of others."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+import msgspec
+import pytest
+
+from supernoded.cluster import topics
+from supernoded.cluster.digests import EVERY, FRESH, LEAST, Digests, Speaker
+from supernoded.cluster.fabric import Message
+from supernoded.cluster.topics import Digest, PayloadError
+from supernoded.model import Reading, State, Value
+from tests.unit.worlds import LoopClock, reading, run
+
+WATCHED = ("link.neighbour", "hop.latency")
+
+
+class Post:
+    """Two ends of one way."""
+
+    def __init__(self, node: str = "n0") -> None:
+        self.known: list[Reading] = []
+        self.said: list[tuple[float, Digest]] = []
+        self.heard: list[tuple[Sequence[Reading], float]] = []
+        take = lambda readings, fresh_for: self.heard.append((readings, fresh_for))  # noqa: E731 - a witness
+        self.digests = Digests(Speaker(node, "c0", "1"), LoopClock(), WATCHED, ("n0", "n1", "n2"), lambda: self.known, self._say, take)
+
+    def _say(self, topic: str, payload: bytes) -> None:
+        assert topic == topics.digest("c0", "n0")
+        self.said.append((asyncio.get_running_loop().time(), topics.decode(payload, Digest)))
+
+
+def neighbour(value: Value, at: float = 0.0, subject: str = "n0/card0/port0") -> Reading:
+    return reading(value, at=at, quantity="link.neighbour", subject=subject, unit="text")
+
+
+def test_it_tells_what_is_watched_every_few_seconds_and_a_change_at_once() -> None:
+    async def main() -> None:
+        post = Post()
+        post.known = [neighbour("n0/card1/port1"), reading(3.0)]
+        telling = asyncio.ensure_future(post.digests.run())
+        await asyncio.sleep(2 * EVERY + 0.1)
+        assert [at for at, _ in post.said] == pytest.approx([0.0, EVERY, 2 * EVERY])
+        assert [r.quantity for r in post.said[0][1].readings] == ["link.neighbour"]
+        await asyncio.sleep(LEAST)
+        post.digests.note([neighbour("n0/card2/port1", at=11.0)], 5.0)
+        post.digests.note([neighbour("n0/card2/port1", at=11.1)], 5.0)  # no news
+        await asyncio.sleep(0.01)
+        assert len(post.said) == 4
+        telling.cancel()
+
+    run(main())
+
+
+def test_a_link_that_flaps_does_not_flood_and_a_number_waits_its_turn() -> None:
+    async def main() -> None:
+        post = Post()
+        telling = asyncio.ensure_future(post.digests.run())
+        post.known = [neighbour("x")]
+        for tick in range(100):
+            post.digests.note([neighbour(f"n0/card{tick}/port1", at=tick / 100)], 5.0)
+            await asyncio.sleep(0.01)
+        assert len(post.said) <= 1 + 1.0 / LEAST
+        before = len(post.said)
+        await asyncio.sleep(LEAST + 0.01)
+        before = len(post.said)
+        for tick in range(3):
+            post.digests.note([reading(2.0 + tick / 10, quantity="hop.latency", unit="us")], 5.0)
+            await asyncio.sleep(0.01)
+        assert len(post.said) <= before + 1
+        telling.cancel()
+
+    run(main())
+
+
+def test_many_readings_are_several_messages_that_a_broker_takes() -> None:
+    async def main() -> None:
+        post = Post()
+        post.known = [neighbour("n" * 100, subject=f"n0/card{n}/port0") for n in range(400)]
+        telling = asyncio.ensure_future(post.digests.run())
+        await asyncio.sleep(0.1)
+        assert [len(digest.readings) for _, digest in post.said] == [150, 150, 100]
+        telling.cancel()
+
+    run(main())
+
+
+def letter(digest: Digest, node: str | None = None) -> Message:
+    return Message(topic=topics.digest("c0", node or digest.node), payload=topics.encode(digest))
+
+
+def test_what_is_heard_is_moved_to_our_clock() -> None:
+    async def main() -> None:
+        post = Post()
+        await asyncio.sleep(100.0)
+        told = neighbour("n2/card0/port1", at=995.0, subject="n1/card0/port0")
+        post.digests.hear(letter(Digest(node="n1", life="7", at=1000.0, readings=(told,))))
+        assert post.heard == [([msgspec.structs.replace(told, at=95.0)], FRESH)]
+
+    run(main())
+
+
+def test_a_node_speaks_for_itself_and_we_do_not_hear_ourselves() -> None:
+    async def main() -> None:
+        post = Post()
+        lie, ours = neighbour("x", subject="n0/card0/port0"), neighbour("y", subject="n1/card0/port0")
+        shared = reading(2.0, quantity="hop.latency", subject="ring/r", unit="us")
+        foreign = reading(1.0, quantity="host.load", subject="n1")
+        post.digests.hear(letter(Digest(node="n1", life="7", at=0.0, readings=(lie, ours, shared, foreign))))
+        assert [r.subject for r in post.heard[0][0]] == ["n1/card0/port0", "ring/r"]
+        post.digests.hear(letter(Digest(node="n0", life="7", at=0.0, readings=(lie,))))
+        post.digests.hear(letter(Digest(node="n1", life="7", at=0.0, readings=(ours,)), node="n2"))
+        assert len(post.heard) == 1
+
+    run(main())
+
+
+def test_garbage_is_refused_by_name() -> None:
+    async def main() -> None:
+        post = Post()
+        with pytest.raises(PayloadError, match="not a Digest"):
+            post.digests.hear(Message(topic=topics.digest("c0", "n1"), payload=b'{"schema":1,"node":"n1"}'))
+        assert post.heard == []
+
+    run(main())
+
+
+def test_a_reading_from_the_future_of_its_own_node_is_unknown() -> None:
+    async def main() -> None:
+        post = Post()
+        told = neighbour("n2/card0/port1", at=2000.0, subject="n1/card0/port0")
+        post.digests.hear(letter(Digest(node="n1", life="7", at=1000.0, readings=(told,))))
+        assert post.heard[0][0][0].state is State.UNKNOWN
+
+    run(main())

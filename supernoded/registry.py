@@ -17,6 +17,7 @@ import pluggy
 
 from supernoded import hookspecs
 from supernoded.errors import PluginError
+from supernoded.model import NODE
 from supernoded.parts import Actuator, Check, Diagnosis, Fault, Format, Handle, Loop, Remedy, Rule, Sensor
 from supernoded.settings import read_plugin_table
 from supernoded.supervisor import describe
@@ -249,8 +250,8 @@ def _join(plugin: str, got: Mapping[str, list[Any]], parts: Parts) -> None:
     seen = set[tuple[str, str]]()
     for what, names in (
         ("sensor", [s.name for s in got["sensors"]]),
-        ("rule", [r.kind for r in got["rules"]]),
-        ("diagnosis", [d.name for d in got["diagnoses"]]),
+        ("rule", [r.kind if r.scope == NODE else f"{r.kind} of {r.scope}" for r in got["rules"]]),
+        ("diagnosis", [d.name if d.scope == NODE else f"{d.name} of {d.scope}" for d in got["diagnoses"]]),
         ("loop", [x.name for x in got["loops"]]),
         ("handle", [h.target for h in got["handles"]]),
         ("remedy", [r.answers for r in got["remedies"]]),

@@ -52,7 +52,15 @@ class Reporter:
             return
         level = logging.INFO if outcome.result is Result.DONE else logging.WARNING
         self._log.log(level, "%s on %s %s: %s (%s)", step.kind, step.target, outcome.result.value, outcome.text, action.id)
-        told = OutcomeTold(node=self._node, life=self._life, at=self._clock.now(), outcome=outcome)
+        told = OutcomeTold(
+            node=self._node,
+            life=self._life,
+            at=self._clock.now(),
+            outcome=outcome,
+            kind=step.kind,
+            target=step.target,
+            reason=step.reason,
+        )
         self._post(f"{action.id}/{outcome.result.value}", self._outcome_topic, told, critical=True)
 
     def _post(self, id_: str, topic: str, payload: Payload, *, critical: bool) -> None:

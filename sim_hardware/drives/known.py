@@ -13,11 +13,12 @@ from sim_hardware.rack import Rack, RackError, load_rack
 from sim_hardware.stand_ins import STAND_INS
 from supernoded.chaos.catalogue import RackView, Redundancy
 from supernoded.chaos.condition import Condition
+from supernoded.chaos.drive import ACTION
 from supernoded.clock import SystemClock
 from supernoded.errors import ChaosError
 from supernoded.limits import Limits
 from supernoded.registry import collect, discover
-from supernoded.topology import Topology
+from supernoded.topology import Ring, RingLevel, Supernode, Topology
 from supernoded.wire import Node, Pen
 from supernoded.wire.system import Devices, SystemHost, SystemWires
 
@@ -54,14 +55,17 @@ def list_stand_ins() -> Mapping[str, str]:
 
 @cache
 def list_tellings() -> frozenset[str]:
-    """The kinds that the rules of the installed plugins judge, asked of them as a daemon without settings asks."""
-    pen, clock, topology = Pen(lambda scope: f"{scope} only looks on"), SystemClock(), Topology.empty("n0")
+    """The kinds that the rules of the installed plugins judge, and `action.<kind>` of what they can do, asked as a daemon asks."""
+    pen, clock = Pen(lambda scope: f"{scope} only looks on"), SystemClock()
+    ring = Ring(name="any", level=RingLevel.BACKPLANE, order=("n0/card0", "n0/card1"))  # judged ring by ring
+    topology = Topology(nodes=(Supernode(name="n0", cards=2),), rings=(ring,))
 
     def node_for(plugin: str) -> Node:
         wires = SystemWires(pen, plugin, Devices())
         return Node("n0", topology, Limits(), wires, clock, SystemHost(), Path("/nonexistent"))
 
-    return frozenset(rule.kind for rule in collect(discover(), {}, node_for).rules)
+    parts = collect(discover(), {}, node_for)
+    return frozenset({rule.kind for rule in parts.rules} | {f"{ACTION}{kind}" for actuator in parts.actuators for kind in actuator.kinds})
 
 
 @cache

@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
-from supernoded.chaos.drive import Told
+from supernoded.chaos.drive import ACTION, Told
 from supernoded.cluster import topics
 from supernoded.cluster.fabric import Fabric, Message
-from supernoded.cluster.topics import EventTold
+from supernoded.cluster.topics import EventTold, OutcomeTold
 from supernoded.errors import SessionError
+from supernoded.model import Result
 
 NAME = "chaos-observer"
 AGAIN = 0.5  # s after a lost link
@@ -21,7 +22,7 @@ class Observer:
     def __init__(self, fabric: Fabric, cluster: str, now: Callable[[], float], news: Callable[[], object]) -> None:
         self.told: list[Told] = []
         self.listening = asyncio.Event()
-        self._fabric, self._filter = fabric, topics.of_nodes(cluster, "event")
+        self._fabric, self._filters = fabric, [topics.of_nodes(cluster, leaf) for leaf in ("event", "outcome")]
         self._now, self._news = now, news
         self._known: set[str] = set()
 
@@ -36,15 +37,23 @@ class Observer:
 
     async def _listen(self) -> None:
         async with self._fabric.connect(NAME, Message(topic=f"{NAME}/gone", payload=b"")) as link:
-            await link.subscribe([self._filter])
+            await link.subscribe(self._filters)
             self.listening.set()
             async for message in link.messages():
-                self._hear(topics.decode(message.payload, EventTold))
+                if topics.matches(self._filters[0], message.topic):
+                    event = topics.decode(message.payload, EventTold)
+                    self._note(
+                        event.event.id, event.node, event.event.kind, event.event.subject, event.event.text, raised=event.event.raised
+                    )
+                else:
+                    self._hear_outcome(topics.decode(message.payload, OutcomeTold))
 
-    def _hear(self, told: EventTold) -> None:
-        event = told.event
-        if event.id in self._known:
-            return
-        self._known.add(event.id)
-        self.told.append(Told(self._now(), told.node, event.kind, event.subject, event.raised, event.text))
-        self._news()
+    def _hear_outcome(self, told: OutcomeTold) -> None:
+        if told.outcome.result is Result.DONE:
+            self._note(told.outcome.action, told.node, f"{ACTION}{told.kind}", told.target, told.reason, raised=True)
+
+    def _note(self, id_: str, node: str, kind: str, subject: str, text: str, *, raised: bool) -> None:
+        if id_ not in self._known:
+            self._known.add(id_)
+            self.told.append(Told(self._now(), node, kind, subject, raised, text))
+            self._news()

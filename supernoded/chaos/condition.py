@@ -44,6 +44,7 @@ class Condition(Table, frozen=True, kw_only=True):
     known: str = ""
     on: str = ""
     raised: bool = True
+    says: str = ""  # a part of the text of what was told
     above: float | None = None
     below: float | None = None
     equals: str | float | None = None
@@ -62,6 +63,8 @@ class Condition(Table, frozen=True, kw_only=True):
         yield from count_given(self, TESTS, tests, tests, "has one test for a `truth`, and none for anything else")
         if self.between is not None and self.between[0] > self.between[-1]:
             yield Conflict(key=("between",), fault="begins above its end", remedy="write the lower bound first")
+        if self.says and not self.told:
+            yield Conflict(key=("says",), fault="only what is `told` has words", remedy="leave it out")
         if self.unit and not self.truth:
             yield Conflict(key=("unit",), fault="only a `truth` has a unit", remedy="leave it out")
 

@@ -20,10 +20,14 @@ from supernoded.registry import GROUP as PLUGINS
 T = TypeVar("T")
 
 DRIVES = "supernoded.drives"
+ACTION = "action."  # how the kind of a told action begins
 
 
 class Told(msgspec.Struct, frozen=True):
-    """An event that a daemon told on MQTT, as an observer at the broker heard it, at `at` seconds of the stage."""
+    """What a daemon told on MQTT, as an observer at the broker heard it, at `at` seconds of the stage.
+
+    An event; or, with a kind that begins with `action.`, an action that is DONE, on `subject` and with its reason as text.
+    """
 
     at: float
     node: str

@@ -10,7 +10,7 @@ import msgspec
 
 from supernoded.chaos.catalogue import ANYTHING, suggest
 from supernoded.chaos.condition import Condition
-from supernoded.chaos.drive import Happened, Told
+from supernoded.chaos.drive import ACTION, Happened, Told
 from supernoded.chaos.durations import say_seconds
 from supernoded.chaos.scope import PATTERN, MisfitError, Scope
 from supernoded.model import Value
@@ -29,8 +29,10 @@ class Probe(msgspec.Struct, frozen=True, kw_only=True):
     def matches(self, entry: Told | Happened) -> bool:
         """Whether an entry is of this kind and subject, raised or not."""
         kind = self.condition.told if isinstance(entry, Told) else self.condition.happened
-        if not fnmatchcase(entry.kind, kind):
+        if not fnmatchcase(entry.kind, kind) or self.condition.says not in entry.text:
             return False
+        if isinstance(entry, Told) and entry.kind.startswith(ACTION) and not kind.startswith(ACTION):
+            return False  # `*` means every trouble
         return not self.subjects or any(fnmatchcase(entry.subject, subject) for subject in self.subjects)
 
     def __str__(self) -> str:
@@ -41,7 +43,8 @@ class Probe(msgspec.Struct, frozen=True, kw_only=True):
         if condition.truth:
             return f"{condition.truth}{where} {'not ' if condition.not_ else ''}{say_test(condition)}"
         what = f"told {condition.told}" + ("" if condition.raised else " cleared") if condition.told else f"happened {condition.happened}"
-        return f"{'not ' if condition.not_ else ''}{what}{where}"
+        says = f" with {condition.says!r}" if condition.says else ""
+        return f"{'not ' if condition.not_ else ''}{what}{where}{says}"
 
 
 class Check(msgspec.Struct, frozen=True, kw_only=True):

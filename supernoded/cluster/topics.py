@@ -65,6 +65,9 @@ class OutcomeTold(Payload, frozen=True, kw_only=True):
     """One outcome, at least once; `outcome.action` and `outcome.result` tell a repetition."""
 
     outcome: Outcome
+    kind: str = ""  # of the action
+    target: str = ""
+    reason: str = ""  # the sentence of the step: what was seen and why this is done
 
 
 class Digest(Payload, frozen=True, kw_only=True):

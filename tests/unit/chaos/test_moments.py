@@ -114,3 +114,29 @@ def test_subjects_and_kinds_are_patterns() -> None:
 )
 def test_values_say_yes_no_or_nothing(value: Value, test: dict[str, Any], held: bool | None) -> None:
     assert measure(value, Condition(truth="q", **test)) is held
+
+
+def told(at: float, kind: str, text: str) -> Told:
+    return Told(at, "n0", kind, "n0/card3/port0", raised=True, text=text)
+
+
+@pytest.mark.parametrize(
+    ("asked", "found"),
+    [
+        ({"told": "link.*"}, [1.0, 2.0]),
+        ({"told": "link.*", "says": "9e-12"}, [2.0]),
+        ({"told": "*"}, [1.0, 2.0]),  # any trouble; what is done about it is none
+        ({"told": "action.notify"}, [3.0, 4.0]),
+        ({"told": "action.*", "says": "reseat"}, [4.0]),
+    ],
+)
+def test_what_was_told_is_chosen_by_kind_and_words(asked: dict[str, str], found: list[float]) -> None:
+    record = Record(PLAN)
+    record.told = [
+        told(1.0, "link.ber", "a BER of 2e-12"),
+        told(2.0, "link.ber", "a BER of 9e-12"),
+        told(3.0, "action.notify", "look at it"),
+        told(4.0, "action.notify", "reseat it"),
+    ]
+    check = Check(probes=(probe(**asked),))
+    assert [at for at, _ in list_moments(check, record, 0.0, 9.0)] == found

@@ -1,0 +1,90 @@
+"""A whole daemon: from what a sensor reads of its cards to the one thing that people are told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from supernoded.plugin import NODE, Node, Reading, State, hookimpl
+from supernoded.testing import PlayDaemon, Trial
+
+SLOTS = [f"n0/card{slot}" for slot in range(4)]
+
+
+@dataclass
+class Cards:
+    """A sensor of four cards whose lot a test sets."""
+
+    node: Node
+    codes: dict[str, frozenset[str]] = field(default_factory=dict)
+    silent: set[str] = field(default_factory=set)
+    lost: set[str] = field(default_factory=set)
+    name: str = "cards"
+    scope: str = NODE
+    period: float = 5.0
+    timeout: float = 1.0
+
+    async def read(self) -> Sequence[Reading]:
+        return [reading for card in SLOTS for reading in self._read(card)]
+
+    def _read(self, card: str) -> Sequence[Reading]:
+        at = self.node.clock.now()
+        if card in self.silent:
+            return [Reading(subject=card, quantity="card.present", value=None, unit="1", at=at, state=State.UNKNOWN, note="hung")]
+        return [
+            Reading(subject=card, quantity="card.present", value=float(card not in self.lost), unit="1", at=at),
+            Reading(subject=card, quantity="card.health", value=self.codes.get(card, frozenset()), unit="flags", at=at),
+        ]
+
+
+@pytest.fixture
+def play(supernoded_daemon: PlayDaemon) -> Callable[[Callable[[Cards], object]], Trial]:
+    def run(change: Callable[[Cards], object]) -> Trial:
+        made: list[Cards] = []
+
+        def supernoded_sensors(settings: Any, node: Node) -> Sequence[Cards]:
+            made.append(Cards(node))
+            return made
+
+        plugin = SimpleNamespace(supernoded_sensors=hookimpl(supernoded_sensors))
+        return supernoded_daemon({"cards": plugin}, seconds=60.0, script={20.0: lambda: change(made[0])})
+
+    return run
+
+
+def told(trial: Trial) -> list[tuple[str, str]]:
+    return [(deed.action.step.target, deed.action.step.reason) for deed in trial.actions if deed.action.policy == "isolation"]
+
+
+def test_one_card_with_a_fault(play: Callable[[Callable[[Cards], object]], Trial]) -> None:
+    trial = play(lambda cards: cards.codes.update({SLOTS[1]: frozenset({"8C03A000", "A4025021"})}))
+    assert told(trial) == [(SLOTS[1], "n0/card1: 8C03A000 asks for 'reset': move the job away and reset it")]
+
+
+def test_the_same_fault_on_many_cards_is_one_incident(play: Callable[[Callable[[Cards], object]], Trial]) -> None:
+    trial = play(lambda cards: cards.codes.update(dict.fromkeys(SLOTS[:3], frozenset({"8C03A000"}))))
+    ((target, sentence),) = told(trial)
+    assert target == "n0"
+    assert "3 cards at a time" in sentence
+    assert [incident.members for incident in trial.incidents if not incident.merged_into] == [tuple(SLOTS[:3])]
+
+
+def test_a_card_that_goes(play: Callable[[Callable[[Cards], object]], Trial]) -> None:
+    (gone,) = told(play(lambda cards: cards.lost.add(SLOTS[2])))
+    assert gone[0] == SLOTS[2]
+    assert gone[1].startswith("n0/card2: the card is gone (cards does not see it on the bus)")
+
+
+def test_a_card_that_falls_silent(play: Callable[[Callable[[Cards], object]], Trial]) -> None:
+    ((target, sentence),) = told(play(lambda cards: cards.silent.add(SLOTS[3])))
+    assert target == SLOTS[3]
+    assert "nothing of it was read 3 times in a row" in sentence
+
+
+def test_a_source_that_cannot_be_read_is_nobodys_loss(play: Callable[[Callable[[Cards], object]], Trial]) -> None:
+    trial = play(lambda cards: cards.silent.update(SLOTS))
+    assert (told(trial), list(trial.events)) == ([], [])

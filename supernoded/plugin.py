@@ -44,7 +44,7 @@ from supernoded.parts import (
     World,
 )
 from supernoded.topology import Ring, Topology, read_topology
-from supernoded.wire import Command, Host, Machine, Node, Stream, Tree, Wires
+from supernoded.wire import Command, Host, Http, Machine, Node, Stream, Tree, Wires
 
 __all__ = [
     "NODE",
@@ -64,6 +64,7 @@ __all__ = [
     "Handle",
     "Hold",
     "Host",
+    "Http",
     "Incident",
     "Level",
     "Limits",

@@ -19,7 +19,7 @@ from supernoded.parts import Rule
 from supernoded.sampling import Scale
 from supernoded.testing.clock import ManualClock
 from supernoded.testing.collecting import ScenarioFile, collect_scenario
-from supernoded.testing.memory import MemoryCommand, MemoryHost, MemoryStream, MemoryTree, MemoryWires
+from supernoded.testing.memory import MemoryCommand, MemoryHost, MemoryHttp, MemoryStream, MemoryTree, MemoryWires
 from supernoded.testing.trial import PlayDaemon, Trial, find_player
 from supernoded.topology import Topology
 from supernoded.wire import Node
@@ -32,6 +32,7 @@ __all__ = [
     "ManualClock",
     "MemoryCommand",
     "MemoryHost",
+    "MemoryHttp",
     "MemoryStream",
     "MemoryTree",
     "MemoryWires",

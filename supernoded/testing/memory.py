@@ -104,8 +104,38 @@ class MemoryStream:
         self.closed = True
 
 
+class MemoryHttp:
+    """A service whose `answers` are a dict, by path; one that is a WireError cannot be had. `orders` are scope, method, path and body."""
+
+    def __init__(self, url: str, pen: Pen) -> None:
+        self.answers: dict[str, Mapping[str, object] | WireError] = {}
+        self.orders: list[tuple[str, str, str, Mapping[str, object]]] = []
+        self.closed = False
+        self._url, self._pen = url, pen
+
+    async def get(self, path: str, within: float = 5.0) -> Mapping[str, object]:
+        """See `Http.get`."""
+        del within
+        self.closed = False
+        found = self.answers.get(path.strip("/"), WireError(f"{self._url}/{path.strip('/')}: 404 Not Found"))
+        if isinstance(found, WireError):
+            raise found
+        return found
+
+    async def order(self, scope: str, method: str, path: str, body: Mapping[str, object], within: float = 5.0) -> Mapping[str, object]:
+        """See `Http.order`; the answer is empty."""
+        del within
+        self._pen.ask(scope)
+        self.orders.append((scope, method, path.strip("/"), body))
+        return {}
+
+    async def close(self) -> None:
+        """See `Http.close`."""
+        self.closed = True
+
+
 class MemoryWires:
-    """Trees, commands and streams in memory, one of each name. A scope in `refusals` may not write, for the reason given there."""
+    """Trees, commands, streams and services in memory, one of each name. A scope in `refusals` may not write, for that reason."""
 
     def __init__(self) -> None:
         self.refusals: dict[str, str] = {}
@@ -113,6 +143,7 @@ class MemoryWires:
         self._trees: dict[str, MemoryTree] = {}
         self._commands: dict[tuple[str, ...], MemoryCommand] = {}
         self._streams: dict[str, MemoryStream] = {}
+        self._services: dict[str, MemoryHttp] = {}
 
     def tree(self, root: str) -> MemoryTree:
         """The tree at `root`."""
@@ -128,6 +159,13 @@ class MemoryWires:
         if not url.startswith(("tcp://", "unix:///")):
             raise WireError(f"{url!r}: a stream is tcp://host:port or unix:///path")
         return self._streams.setdefault(url, MemoryStream(url, self._pen))
+
+    def http(self, url: str, *, user: str = "", password_file: str = "", ca_file: str = "", insecure: bool = False) -> MemoryHttp:
+        """The service at `url`."""
+        del user, password_file, ca_file, insecure
+        if not url.startswith(("http://", "https://")):
+            raise WireError(f"{url!r}: a service is https://host[:port] or http://host[:port]")
+        return self._services.setdefault(url.rstrip("/"), MemoryHttp(url.rstrip("/"), self._pen))
 
 
 class MemoryHost:

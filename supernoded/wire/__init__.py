@@ -2,6 +2,6 @@
 
 from supernoded.wire.node import Node, Wires
 from supernoded.wire.pen import Pen
-from supernoded.wire.ports import Command, Host, Machine, Stream, Tree
+from supernoded.wire.ports import Command, Host, Http, Machine, Stream, Tree
 
-__all__ = ["Command", "Host", "Machine", "Node", "Pen", "Stream", "Tree", "Wires"]
+__all__ = ["Command", "Host", "Http", "Machine", "Node", "Pen", "Stream", "Tree", "Wires"]

@@ -11,7 +11,7 @@ from typing import Protocol
 from supernoded.clock import Clock
 from supernoded.limits import Limits
 from supernoded.topology import Topology
-from supernoded.wire.ports import Command, Host, Stream, Tree
+from supernoded.wire.ports import Command, Host, Http, Stream, Tree
 
 
 class Wires(Protocol):
@@ -27,6 +27,14 @@ class Wires(Protocol):
 
     def stream(self, url: str) -> Stream:
         """`tcp://host:port` or `unix:///path`. Raises WireError for another scheme or a line somebody else owns."""
+        ...
+
+    def http(self, url: str, *, user: str = "", password_file: str = "", ca_file: str = "", insecure: bool = False) -> Http:
+        """`https://host[:port]` or `http://...`, with Basic authentication as `user`. `ca_file` = who signs its certificate.
+
+        `insecure` = any certificate will do, and a password may go over http. Raises WireError for another scheme, for a service that
+        somebody else owns, and for a second door to the same service.
+        """
         ...
 
 

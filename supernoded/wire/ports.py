@@ -74,6 +74,25 @@ class Stream(Protocol):
         ...
 
 
+class Http(Protocol):
+    """A device that speaks JSON over HTTP. One request at a time; redirects are not followed; no secret is ever logged or told."""
+
+    async def get(self, path: str, within: float = 5.0) -> Mapping[str, object]:
+        """The JSON object at a path below the URL. Raises WireError naming URL, status and reason, after `within` seconds at the latest."""
+        ...
+
+    async def order(self, scope: str, method: str, path: str, body: Mapping[str, object], within: float = 5.0) -> Mapping[str, object]:
+        """Send what changes something: asks the pen for `scope` with no await before the first byte. Raises WireError, NotHeldError.
+
+        Gives what the device answers, empty when it answers nothing.
+        """
+        ...
+
+    async def close(self) -> None:
+        """End a request that is under way; the next one reads password and certificates anew."""
+        ...
+
+
 class Disk(msgspec.Struct, frozen=True):
     """One mounted file system. None = it could not be measured, `error` says why."""
 

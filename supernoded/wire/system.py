@@ -10,8 +10,9 @@ from urllib.parse import urlsplit
 from supernoded.errors import WireError
 from supernoded.wire.command import ToolCommand
 from supernoded.wire.host import SystemHost
+from supernoded.wire.http import JsonHttp, parse_door
 from supernoded.wire.pen import Pen
-from supernoded.wire.ports import Command, Stream, Tree
+from supernoded.wire.ports import Command, Http, Stream, Tree
 from supernoded.wire.stream import SocketStream, parse_address
 from supernoded.wire.tree import FileTree
 
@@ -27,6 +28,7 @@ class Devices:
         self.trees: dict[Path, FileTree] = {}
         self.commands: dict[tuple[str, ...], ToolCommand] = {}
         self.lines: dict[str, tuple[str, SocketStream]] = {}
+        self.services: dict[str, tuple[str, JsonHttp]] = {}
 
 
 class SystemWires:
@@ -60,8 +62,21 @@ class SystemWires:
             raise WireError(f"{url}: {address.line} belongs to {owner}, and a line has one owner; {self._owner} must do without it")
         return stream
 
+    def http(self, url: str, *, user: str = "", password_file: str = "", ca_file: str = "", insecure: bool = False) -> Http:
+        """See `Wires.http`; the same owner gets the same service."""
+        door = parse_door(url, user, password_file, ca_file, insecure=insecure)
+        owner, service = self._devices.services.setdefault(door.base, (self._owner, JsonHttp(door, self._pen)))
+        if owner != self._owner:
+            raise WireError(f"{door.base} belongs to {owner}, and a service has one owner; {self._owner} must do without it")
+        if service.door != door:
+            raise WireError(f"{door.base} is open already with another user or other files; name it once")
+        return service
+
     async def close(self) -> None:
         """Close every line of every owner."""
         for _, stream in self._devices.lines.values():
             await stream.close()
+        for _, service in self._devices.services.values():
+            await service.close()
         self._devices.lines.clear()
+        self._devices.services.clear()

@@ -226,3 +226,15 @@ def test_recorded_answers_are_read_and_a_bad_line_is_named(tmp_path: Path) -> No
     (command,) = supernoded_acme.supernoded_commands()
     shown = CliRunner().invoke(command, ["decode", str(tmp_path / "a.log")])
     assert (shown.exit_code, shown.output.splitlines()[0]) == (0, "1.5 n0/chiller0 coolant.supply_temperature 21.9 C")
+
+
+@pytest.mark.parametrize(("supply", "cause"), [(19.0, "wrong word of its own"), (30.0, "no refrigerant"), (None, None)])
+def test_why_a_chiller_fails(supernoded_node: Node, supply: float | None, cause: str | None) -> None:
+    (diagnosis,) = supernoded_acme.supernoded_diagnoses(SETTINGS, supernoded_node)
+    history, state = History(diagnosis.watches), State.GOOD if supply is not None else State.UNKNOWN
+    health = Reading(subject=SUBJECT, quantity="x.acme.health", value="failing", unit="text", at=1.0)
+    warmth = Reading(subject=SUBJECT, quantity="coolant.supply_temperature", value=supply, unit="C", at=1.0, state=state)
+    history.add([health, warmth], 60.0)
+    found = diagnosis.diagnose(history.view(2.0, diagnosis.watches), SUBJECT)
+    assert [one.name for one in found] == ([cause] if cause else [])
+    assert diagnosis.diagnose(history.view(2.0, diagnosis.watches), "n0/fan0") == ()

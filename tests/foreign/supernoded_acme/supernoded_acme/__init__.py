@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 
 import click
 
-from supernoded.plugin import Actuator, Check, Fault, Format, Handle, Loop, Node, Remedy, Rule, Sensor, hookimpl
+from supernoded.plugin import Actuator, Check, Diagnosis, Fault, Format, Handle, Loop, Node, Remedy, Rule, Sensor, hookimpl
 from supernoded_acme.device import Chiller, Orders, Pump, Telemetry
 from supernoded_acme.offline import acme, read_log
-from supernoded_acme.policy import Drift, FailingRule, HoldSupply, Retire, Since
+from supernoded_acme.policy import Drift, FailingRule, HoldSupply, Retire, Since, WarmSupply
 from supernoded_acme.settings import Settings
 from supernoded_acme.trial import FailingFault, IdentityCheck, Nothing
 
@@ -38,6 +38,13 @@ def supernoded_rules(settings: Settings, node: Node) -> Sequence[Rule[Since]]:
     """`x.acme.failing`."""
     del node
     return [FailingRule(settings.raise_after)]
+
+
+@hookimpl
+def supernoded_diagnoses(settings: Settings, node: Node) -> Sequence[Diagnosis]:
+    """Why a chiller fails."""
+    del node
+    return [WarmSupply(settings.supply_c + 1.0)]
 
 
 @hookimpl

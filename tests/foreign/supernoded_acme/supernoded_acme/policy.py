@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from supernoded.plugin import NODE, Case, Level, Result, Setpoint, Severity, Step, Verdict, View, World
+from supernoded.plugin import NODE, Case, Cause, Level, Result, Setpoint, Severity, Step, Verdict, View, World
 from supernoded_acme.device import FENCE, HEALTH, NOTE, PUMP, SAVE, SUPPLY, TEST
 
 FAILING = "x.acme.failing"
@@ -58,6 +58,30 @@ class FailingRule:
     def _say(self, subject: str, level: Level, text: str, now: float, unseen: tuple[str, ...] = ()) -> Verdict:
         severity = Severity.CRITICAL if level is Level.RAISED else Severity.INFO
         return Verdict(kind=self.kind, subject=subject, level=level, text=text, at=now, severity=severity, unseen=unseen)
+
+
+@dataclass(frozen=True)
+class WarmSupply:
+    """A failing chiller whose supply is warm has lost its refrigerant, ours says; a cold one is more likely lying about itself."""
+
+    warm_c: float
+    name: str = "acme"
+    scope: str = NODE
+
+    @property
+    def watches(self) -> Mapping[str, float]:
+        """Health and supply."""
+        return {HEALTH: 60.0, SUPPLY: 60.0}
+
+    def diagnose(self, seen: View, subject: str) -> Sequence[Cause]:
+        """See `Diagnosis.diagnose`."""
+        supply = seen.good(SUPPLY, subject)
+        if not seen.sources(HEALTH, subject) or supply is None or not isinstance(supply.value, float):
+            return ()
+        warm = supply.value > self.warm_c
+        evidence = (f"its supply is at {supply.value:.1f} C, {'above' if warm else 'not above'} {self.warm_c:g} C",)
+        name, advice = ("no refrigerant", "look for a leak, then fill it") if warm else ("wrong word of its own", "read its panel")
+        return [Cause(name=name, subject=subject, weight=0.8, evidence=evidence, advice=advice, at=supply.at)]
 
 
 PLAN = (

@@ -75,6 +75,7 @@ for _verb in (status, links, diagnose, plugins, readings, incidents, events, act
     program.add_command(_verb)
 program.add_command(Deferred("replay", "supernoded.ctl.replay:command", "Run recorded input through the daemon's rules."))
 program.add_command(Deferred("chaos", "supernoded.ctl.chaos:chaos", "Play scenarios: what is done to a rack, and what must come of it."))
+program.add_command(Deferred("ring", "supernoded.ctl.ring:ring", "Show the rings, with the broken hop marked; verify cabling."))
 for _name, _help in (("upgrade", "Migrate a database to this version."), ("current", "Show which version a database is at.")):
     db.add_command(Deferred(_name, f"supernoded.ctl.db:{_name}", _help))
 

@@ -1,0 +1,57 @@
+"""Communication times out while all links are up and lose nothing: its buffer is too small (N9)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from supernoded.plugin import NODE, Level, Node, Severity, Verdict, View
+from supernoded_network.growth import grow_most, list_subjects, say_why
+from supernoded_network.settings import NetworkSettings
+from supernoded_network.trouble import QUANTITIES, count_links, find_troubles, list_unseen
+
+TIMEOUTS = "comm.timeouts"
+MOST_NAMED = 3
+
+
+class BufferRule:
+    """Raises what times out without any other reason in sight. It is advice: nothing is isolated for it."""
+
+    kind, scope = "comm.buffer", NODE
+
+    def __init__(self, node: Node, settings: NetworkSettings) -> None:
+        self._settings, self._ber = settings, node.limits.link.ber_alarm
+        self._declared = frozenset(
+            f"{member}/{port}" for ring in node.topology.rings for member in ring.order for port in ("port0", "port1")
+        )
+        self.watches: Mapping[str, float] = dict.fromkeys((*QUANTITIES, TIMEOUTS), settings.buffer_window_s)
+
+    def start(self) -> None:
+        """It remembers nothing: the window holds all that it needs."""
+
+    def judge(self, seen: View, memory: None) -> tuple[None, Sequence[Verdict]]:
+        """The level of everything that counts time-outs."""
+        return memory, [self._judge(seen, subject) for subject in list_subjects(seen, [TIMEOUTS])]
+
+    def _judge(self, seen: View, subject: str) -> Verdict:
+        level, text, unseen = self._weigh(seen, subject)
+        return Verdict(
+            kind=self.kind, subject=subject, level=level, text=text, at=seen.now, severity=Severity.WARNING, unseen=tuple(unseen)
+        )
+
+    def _weigh(self, seen: View, subject: str) -> tuple[Level, str, Sequence[str]]:
+        window, timeouts = self._settings.buffer_window_s, grow_most(seen, TIMEOUTS, subject)
+        if timeouts is None:
+            why = say_why(seen, TIMEOUTS, subject)
+            return Level.UNSURE, f"{subject}: whether communication times out cannot be seen: {why}", (why,)
+        said = f"{subject}: {timeouts:.0f} communication time-outs in {window:.0f} s"
+        if timeouts < self._settings.buffer_timeouts:
+            return Level.CLEAR, said if timeouts else f"{subject}: no communication time-out in {window:.0f} s", ()
+        troubles = list(find_troubles(seen, self._declared, self._ber, self._settings.hot_c))
+        if troubles:
+            return Level.CLEAR, f"{said}, but not for want of buffer: {'; '.join(troubles[:MOST_NAMED])}", ()
+        links = count_links(seen)
+        if not links["up"] or links["unknown"]:
+            unseen = [f"link.state: {links['unknown']} links are not seen" if links["unknown"] else "link.state: no link is seen up"]
+            return Level.UNSURE, f"{said}, whether all links are up cannot be seen", unseen
+        text = f"{said}, while all {links['up']} links are up and lose nothing: the communication buffer may be too small"
+        return Level.RAISED, text, list_unseen(seen)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import msgspec
 
-from supernoded.plugin import Reading, State, Value, WireError
+from supernoded.plugin import Reading, Value, WireError
+from supernoded_fabric.making import LONGEST_NOTE, clip, make
 
-LONGEST_NOTE = 120
 LONGEST_NUMBER = 20  # digits of 2**64
 
 
@@ -51,27 +51,28 @@ HARDWARE = (
     "duplicate_request",
     "implied_nak_seq_err",
     "local_ack_timeout_err",
-    "np_cnp_sent",
-    "np_ecn_marked_roce_packets",
     "out_of_buffer",
     "out_of_sequence",
-    "packet_seq_err",
     "req_cqe_error",
     "resp_cqe_error",
     "rnr_nak_retry_err",
     "roce_adp_retrans",
     "roce_slow_restart",
-    "rp_cnp_handled",
     "rx_icrc_encapsulated",
 )
-HARDWARE_COUNTERS: dict[str, Counter] = {name: _own(name) for name in HARDWARE}
+HARDWARE_COUNTERS: dict[str, Counter] = {
+    "np_cnp_sent": Counter("link.cnp_sent"),
+    "np_ecn_marked_roce_packets": Counter("link.ecn_marked"),
+    "rp_cnp_handled": Counter("link.cnp_received"),
+    "packet_seq_err": Counter("link.retransmits"),  # the peer's word that a packet is missing: each is sent again, on IB and on RoCE
+    **{name: _own(name) for name in HARDWARE},
+}
 
 
 def read_counter(subject: str, counter: Counter, text: str | WireError, at: float) -> Reading:
     """One counter as a reading; at its ceiling, unreadable or no number: UNKNOWN, and why."""
     value, note = measure(counter, text)
-    state = State.GOOD if value is not None else State.UNKNOWN
-    return Reading(subject=subject, quantity=counter.quantity, value=value, unit=counter.unit, at=at, state=state, note=note)
+    return make(subject, counter.quantity, value, counter.unit, at, note)
 
 
 def measure(counter: Counter, text: str | WireError) -> tuple[Value, str]:
@@ -84,8 +85,3 @@ def measure(counter: Counter, text: str | WireError) -> tuple[Value, str]:
     if total == ceiling:
         return None, f"saturated, cannot measure ({total} is the ceiling of {counter.bits} bits; reset it)"
     return float(total * counter.factor), ""
-
-
-def clip(text: str) -> str:
-    """What a device said, fit for a note."""
-    return repr(text if len(text) <= LONGEST_NOTE // 2 else text[: LONGEST_NOTE // 2] + "...")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 
-from supernoded.plugin import Reading, State, WireError
-from supernoded_fabric.counters import Counter, clip, measure, read_counter
+from supernoded.plugin import Reading, WireError
+from supernoded_fabric.counters import Counter, measure, read_counter
+from supernoded_fabric.making import clip, make
 
 Text = str | WireError
 
@@ -19,9 +21,13 @@ COUNTERS: dict[str, Counter] = {
     "statistics/tx_dropped": Counter("link.discards"),
     "statistics/tx_errors": Counter("x.ethernet.tx_errors"),
     "carrier_down_count": Counter("link.downed"),
+    "carrier_changes": Counter("x.ethernet.carrier_changes"),  # ups and downs
+    "mtu": Counter("link.mtu", 64, "B"),
 }
-FACTS = ("operstate", "carrier", "speed")
+FACTS = ("operstate", "carrier", "speed", "flags")
+IFF_UP = 0x1  # linux/if.h: an administrator has switched the interface on
 _SPEED = Counter("link.speed")
+_FLAGS = re.compile(r"0x[0-9a-fA-F]{1,8}", re.ASCII)
 _DOWN = frozenset({"down", "lowerlayerdown", "dormant", "notpresent", "testing"})  # IF_OPER_* of the kernel but up and unknown
 
 
@@ -38,11 +44,22 @@ def _read_counters(files: Iterable[tuple[str, Text]], at: float, subject: str) -
 
 
 def _read_facts(files: Mapping[str, Text], at: float, subject: str) -> Iterator[Reading]:
-    up, why = read_state(files)
-    yield Reading(subject=subject, quantity="link.state", value=up, unit="1", at=at, state=_worth(up), note=why)
+    enabled, up, why = read_enabled(files.get("flags", "")), *read_state(files)
+    if enabled == 0.0 and up == 0.0:
+        why = f"{why}, switched off"
+    yield make(subject, "link.state", up, "1", at, why)
+    if enabled is not None:
+        yield make(subject, "link.enabled", enabled, "1", at, "" if enabled else "switched off")
     if "speed" in files:
         speed, why = read_speed(files["speed"], up)
-        yield Reading(subject=subject, quantity="link.speed", value=speed, unit="Gb/s", at=at, state=_worth(speed), note=why)
+        yield make(subject, "link.speed", speed, "Gb/s", at, why)
+
+
+def read_enabled(flags: Text) -> float | None:
+    """Whether an administrator has switched it on; None when the kernel does not tell."""
+    if isinstance(flags, WireError) or not _FLAGS.fullmatch(flags):
+        return None
+    return float(bool(int(flags, 16) & IFF_UP))
 
 
 def read_state(files: Mapping[str, Text]) -> tuple[float | None, str]:
@@ -65,7 +82,3 @@ def read_speed(text: Text, up: float | None) -> tuple[float | None, str]:
     if not isinstance(megabits, float) or megabits <= 0:
         return None, why or "no speed is known"
     return megabits / 1000.0, ""
-
-
-def _worth(value: float | None) -> State:
-    return State.UNKNOWN if value is None else State.GOOD

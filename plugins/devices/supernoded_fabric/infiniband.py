@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 
 import msgspec
 
-from supernoded.plugin import Reading, State, Value, WireError
-from supernoded_fabric.counters import COUNTERS, HARDWARE_COUNTERS, Counter, clip, read_counter
+from supernoded.plugin import Reading, WireError
+from supernoded_fabric.counters import COUNTERS, HARDWARE_COUNTERS, Counter, read_counter
+from supernoded_fabric.making import clip, make
 
 Text = str | WireError
 Subject = Callable[[str, str], str]  # device and port, as the driver calls them
@@ -16,11 +17,12 @@ Subject = Callable[[str, str], str]  # device and port, as the driver calls them
 FACTS = ("state", "phys_state", "rate", "lid")
 FILES = (*(f"counters/{name}" for name in COUNTERS), *(f"hw_counters/{name}" for name in HARDWARE_COUNTERS))
 UP = "ACTIVE"
+OFF = "Disabled"
 NO_LID = 0xFFFF  # the base lid of a port that no subnet manager has taken on
 
 _PLACE = re.compile(r"(?:^|/)(?P<device>[^/\s]+)/ports/(?P<port>\d{1,4})/(?P<rest>[^\s]+)$", re.ASCII)
 _NUMBERED = re.compile(r"\d{1,2}:\s*(?P<word>\w[\w ]{0,40})$", re.ASCII)
-_RATE = re.compile(r"(?P<speed>\d{1,5}(?:\.\d{1,3})?)\s*Gb/sec\b", re.ASCII)
+_RATE = re.compile(r"(?P<speed>\d{1,5}(?:\.\d{1,3})?)\s*Gb/sec\b(?:\s*\((?P<width>\d{1,2})X\b)?", re.ASCII)
 
 
 class Port(msgspec.Struct):
@@ -59,10 +61,10 @@ def _gather(pairs: Iterable[tuple[str, Text]]) -> Mapping[tuple[str, str], Port]
 def _read_port(device: str, port: Port, at: float, subject: str) -> Iterator[Reading]:
     state, physical = port.word("state"), port.word("phys_state")
     yield from _read_state(port, at, subject)
-    if "bond" in device or physical == "Disabled" or _is_unprovisioned(port, state):
+    if "bond" in device or physical == OFF or _is_unprovisioned(port, state):
         return  # its counters say nothing about a cable
     if "rate" in port.facts:
-        yield _read_speed(port.facts["rate"], state, at, subject)
+        yield from _read_rate(port.facts["rate"], state, at, subject)
     for table, texts in ((COUNTERS, port.counters), (HARDWARE_COUNTERS, port.hardware)):
         yield from _read_counters(table, texts, at, subject)
 
@@ -75,32 +77,31 @@ def _read_counters(table: Mapping[str, Counter], texts: Mapping[str, Text], at: 
 
 
 def _read_state(port: Port, at: float, subject: str) -> Iterator[Reading]:
+    """Whether it is up, how far it came, and whether somebody switched it off."""
+    state, physical = port.word("state"), port.word("phys_state")
     if "state" in port.facts:
-        state = port.word("state")
-        why = "" if state == UP else ", ".join(word for word in (state, port.word("phys_state")) if word)
-        yield _make(subject, "link.state", float(state == UP) if state else None, "1", at, note=why or _reason(port.facts["state"], state))
+        place = f"no subnet manager has taken it on (base lid {NO_LID:#x})" if _is_unprovisioned(port, state) else ""
+        why = "" if state == UP else ", ".join(word for word in (state, physical, place) if word)
+        yield make(subject, "link.state", float(state == UP) if state else None, "1", at, why or _reason(port.facts["state"], state))
     if "phys_state" in port.facts:
-        physical = port.word("phys_state")
-        yield _make(subject, "x.infiniband.phys_state", physical or None, "text", at, note=_reason(port.facts["phys_state"], physical))
+        yield make(subject, "link.phys_state", physical.lower() or None, "text", at, _reason(port.facts["phys_state"], physical))
+        if physical:
+            yield make(subject, "link.enabled", float(physical != OFF), "1", at, "disabled" if physical == OFF else "")
 
 
-def _read_speed(text: Text, state: str, at: float, subject: str) -> Reading:
-    """The speed, which only a link that is up has: the others show their slowest."""
-    if state and state != UP:
-        return _make(subject, "link.speed", None, "Gb/s", at, note=f"the link is {state}")
-    found = None if isinstance(text, WireError) else _RATE.match(text)
-    return _make(subject, "link.speed", float(found["speed"]) if found else None, "Gb/s", at, note=_reason(text, found))
+def _read_rate(text: Text, state: str, at: float, subject: str) -> Iterator[Reading]:
+    """Speed and lanes, which only a link that is up has: the others show their slowest."""
+    down = f"the link is {state}" if state and state != UP else ""
+    found = None if down or isinstance(text, WireError) else _RATE.match(text)
+    yield make(subject, "link.speed", float(found["speed"]) if found else None, "Gb/s", at, down or _reason(text, found))
+    if down or (found is not None and found["width"]):
+        yield make(subject, "link.width", float(found["width"]) if found else None, "1", at, down)
 
 
 def _reason(text: Text, found: object) -> str:
     if found:
         return ""
     return str(text) if isinstance(text, WireError) else f"not understood: {clip(text)}"
-
-
-def _make(subject: str, quantity: str, value: Value, unit: str, at: float, *, note: str) -> Reading:
-    state = State.UNKNOWN if value is None else State.GOOD
-    return Reading(subject=subject, quantity=quantity, value=value, unit=unit, at=at, state=state, note=note)
 
 
 def _is_unprovisioned(port: Port, state: str) -> bool:

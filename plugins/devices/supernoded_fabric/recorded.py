@@ -1,4 +1,4 @@
-"""The replay format `sysfs-infiniband`: lines `path TAB value`, or bare counters of one port."""
+"""The replay format `sysfs-infiniband`: lines `path TAB value`, bare counters of one port, or what `ibstat` and `ibstatus` print."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from supernoded.plugin import Reading, Source, WireError
+from supernoded_fabric import ibstat
 from supernoded_fabric.counters import COUNTERS
 from supernoded_fabric.infiniband import FACTS, Text, parse_tree
 from supernoded_fabric.naming import Naming
@@ -23,7 +24,12 @@ def read_sysfs_infiniband(source: Source) -> Iterator[Reading]:
 
 
 def _list_pairs(text: str) -> Iterator[tuple[str, Text]]:
-    for line in text.splitlines():
+    lines = text.splitlines()
+    named = list(ibstat.list_pairs(lines))
+    if named:
+        yield from named
+        return
+    for line in lines:
         pair = _read_line(line.strip("\r"))
         if pair is not None:
             yield pair

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import errno
 from collections.abc import Iterable, Mapping, Sequence
-from fnmatch import fnmatchcase
 from typing import NamedTuple
 
-from supernoded.plugin import NODE, Node, Reading, Tree, WireError
+from supernoded.plugin import NODE, Node, Reading, WireError
 from supernoded_fabric import ethernet, infiniband
-from supernoded_fabric.naming import Naming
+from supernoded_fabric.adapters import Adapters, Roll
+from supernoded_fabric.making import make
 from supernoded_fabric.settings import FabricSettings
 
 TIMEOUT = 7.0  # seconds; two looks at a tree that gives up after 3
 REST = 600.0  # seconds; a restricted function refuses a counter for good, and each try fills the kernel log
+GONE = "the kernel no longer lists {}: it left the bus, or its driver was unloaded"
 
 
 class Rest(NamedTuple):
@@ -28,24 +29,28 @@ class InfinibandSensor:
 
     name, scope, timeout = "fabric.infiniband", NODE, TIMEOUT
 
-    def __init__(self, tree: Tree, node: Node, settings: FabricSettings) -> None:
-        self._tree, self._clock, self._exclude = tree, node.clock, settings.exclude
-        self._naming = Naming(node.name, settings.subjects)
+    def __init__(self, adapters: Adapters, node: Node, settings: FabricSettings) -> None:
+        self._adapters, self._clock = adapters, node.clock
         self._resting: dict[str, Rest] = {}
+        self._roll = Roll()
         self.period = settings.period_s or node.limits.link.poll_s
 
     async def read(self) -> Sequence[Reading]:
         """First the state of every port, then the counters, but for those that rest."""
-        devices = [name for name in await self._tree.names() if not _fits(name, self._exclude)]
-        facts = await self._tree.read_all([f"{device}/ports/*/{fact}" for device in devices for fact in infiniband.FACTS])
+        tree, port_of = self._adapters.infiniband, self._adapters.naming.port
+        devices = await self._adapters.list_hcas()
+        facts = await tree.read_all([f"{device}/ports/*/{fact}" for device in devices for fact in infiniband.FACTS])
         ports = sorted({path.rpartition("/")[0] for path in facts})
         at = self._clock.now()
         self._resting = {path: rest for path, rest in self._resting.items() if rest.until > at}
         wanted = [path for port in ports for file in infiniband.FILES if (path := f"{port}/{file}") not in self._resting]
-        counters = await self._tree.read_all(wanted)
+        counters = await tree.read_all(wanted)
         self._resting |= {path: Rest(at + REST, text) for path, text in counters.items() if isinstance(text, WireError) and _is_final(text)}
         resting = {path: rest.error for path, rest in self._resting.items()}
-        return infiniband.parse_tree({**facts, **resting, **counters}.items(), at, self._naming.port)
+        found = infiniband.parse_tree({**facts, **resting, **counters}.items(), at, port_of)
+        for device, _, port in (path.split("/") for path in self._roll.find_gone(ports, at)):
+            found.append(make(port_of(device, port), "link.state", None, "1", at, GONE.format(f"port {port} of {device}")))
+        return found
 
 
 class EthernetSensor:
@@ -53,35 +58,26 @@ class EthernetSensor:
 
     name, scope, timeout = "fabric.ethernet", NODE, TIMEOUT
 
-    def __init__(self, tree: Tree, node: Node, settings: FabricSettings) -> None:
-        self._tree, self._clock, self._settings = tree, node.clock, settings
-        self._naming = Naming(node.name, settings.subjects)
+    def __init__(self, adapters: Adapters, node: Node, settings: FabricSettings) -> None:
+        self._adapters, self._clock = adapters, node.clock
+        self._roll = Roll()
         self.period = settings.period_s or node.limits.link.poll_s
 
     async def read(self) -> Sequence[Reading]:
         """Choose the interfaces, then read all their files in one hop."""
-        names = await self._choose()
+        subjects = await self._adapters.name_interfaces()
         wanted = (*ethernet.FACTS, *ethernet.COUNTERS)
-        files = await self._tree.read_all([f"{name}/{file}" for name in names for file in wanted]) if names else {}
+        files = await self._adapters.ethernet.read_all([f"{name}/{file}" for name in subjects for file in wanted]) if subjects else {}
         at, found = self._clock.now(), list[Reading]()
         for name, its_files in _group(files).items():
-            found += ethernet.parse_interface(its_files, at, self._naming.interface(name))
+            found += ethernet.parse_interface(its_files, at, subjects[name])
+        for name in self._roll.find_gone(list(subjects), at):
+            found.append(make(self._adapters.naming.interface(name), "link.state", None, "1", at, GONE.format(name)))
         return found
-
-    async def _choose(self) -> list[str]:
-        if self._settings.interfaces:
-            names = [name for name in await self._tree.names() if _fits(name, self._settings.interfaces)]
-        else:
-            names = [path.partition("/")[0] for path in await self._tree.read_all(["*/device/uevent"])]
-        return [name for name in names if not _fits(name, self._settings.exclude)]
 
 
 def _is_final(error: WireError) -> bool:
     return isinstance(error.__cause__, OSError) and error.__cause__.errno == errno.EINVAL
-
-
-def _fits(name: str, patterns: Sequence[str]) -> bool:
-    return any(fnmatchcase(name, pattern) for pattern in patterns)
 
 
 def _group(files: Mapping[str, str | WireError]) -> Mapping[str, Mapping[str, str | WireError]]:

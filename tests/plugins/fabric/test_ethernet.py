@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,8 @@ from supernoded.testing import ManualClock, MemoryHost, MemoryWires
 from supernoded.topology import Topology
 from supernoded.wire import Pen
 from supernoded.wire.tree import FileTree
-from supernoded_fabric.ethernet import COUNTERS, FACTS, parse_interface, read_speed, read_state
+from supernoded_fabric.adapters import Adapters
+from supernoded_fabric.ethernet import COUNTERS, FACTS, parse_interface, read_enabled, read_speed, read_state
 from supernoded_fabric.sensors import EthernetSensor
 from supernoded_fabric.settings import FabricSettings
 
@@ -33,6 +35,21 @@ def test_an_interface_that_is_up() -> None:
         "link.downed": 4.0,
     }
     assert all(find_fault(reading) is None for reading in found.values())
+
+
+def test_one_that_is_switched_off_says_so() -> None:
+    files: dict[str, str | WireError] = {"operstate": "down", "flags": "0x1002", "mtu": "9000", "carrier_changes": "6"}
+    found = {reading.quantity: reading for reading in parse_interface(files, 7.0, "n0/nic/eth0")}
+    assert (found["link.state"].value, found["link.state"].note) == (0.0, "down, switched off")
+    assert found["link.enabled"].value == 0.0
+    assert (found["link.mtu"].value, found["link.mtu"].unit) == (9000.0, "B")
+    assert found["x.ethernet.carrier_changes"].value == 6.0
+    assert all(find_fault(reading) is None for reading in found.values())
+
+
+@pytest.mark.parametrize(("text", "enabled"), [("0x1003", 1.0), ("0x0", 0.0), ("1003", None), ("", None), (WireError("flags: gone"), None)])
+def test_flags(text: str | WireError, enabled: float | None) -> None:
+    assert read_enabled(text) == enabled
 
 
 @pytest.mark.parametrize(
@@ -68,7 +85,9 @@ def test_garbage_never_raises(files: dict[str, str]) -> None:
 
 def make_sensor(root: Path, settings: FabricSettings) -> EthernetSensor:
     node = Node(name="n0", topology=Topology(), limits=Limits(), wires=MemoryWires(), clock=ManualClock(), host=MemoryHost(), state=root)
-    return EthernetSensor(FileTree(root, Pen(lambda scope: None), 30.0), node, settings)
+    adapters = Adapters(node, settings)
+    adapters.ethernet = FileTree(root, Pen(lambda scope: None), 30.0)
+    return EthernetSensor(adapters, node, settings)
 
 
 def make_interface(root: Path, name: str, physical: bool) -> None:
@@ -94,6 +113,16 @@ async def test_named_interfaces_are_read_and_mapped(tmp_path: Path) -> None:
     make_interface(tmp_path, "eth0", physical=True)
     settings = FabricSettings(interfaces=("veth*",), subjects={"veth7": "n0/card0/port0"})
     assert {reading.subject for reading in await make_sensor(tmp_path, settings).read()} == {"n0/card0/port0"}
+
+
+async def test_an_interface_that_is_gone_is_told_of(tmp_path: Path) -> None:
+    make_interface(tmp_path, "eth0", physical=True)
+    sensor = make_sensor(tmp_path, FabricSettings())
+    await sensor.read()
+    shutil.rmtree(tmp_path / "eth0")
+    (reading,) = await sensor.read()
+    assert (reading.subject, reading.quantity, reading.state) == ("n0/nic/eth0", "link.state", State.UNKNOWN)
+    assert "no longer lists eth0" in reading.note
 
 
 async def test_no_interfaces_are_no_failure(tmp_path: Path) -> None:

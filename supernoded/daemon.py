@@ -76,6 +76,7 @@ def build(settings: Settings, ports: Ports, log: logging.Logger) -> Daemon:
     modes = Modes(settings.mode, {name: policy.mode for name, policy in settings.policies.items() if policy.mode is not None})
     holds: list[Hold] = []
     health = Health(clock, log)
+    duties: list[Duty] = []
     tally = guards.Tally(settings.guards.actions_per_minute, settings.guards.attempts_per_subject, settings.guards.attempt_window_s)
     means = Means(
         settings=settings,
@@ -87,12 +88,12 @@ def build(settings: Settings, ports: Ports, log: logging.Logger) -> Daemon:
         guards=list_guards(settings, seats, modes, holds, tally),
         tally=tally,
         teller=reporter,
-        world=partial(make_world, settings, seats, modes, holds, parts.policies),
+        world=partial(make_world, settings, seats, modes, holds, parts.policies, duties),
         held=seats.find_refusal,
         log=log,
     )
-    own, *of_roles = duties = [Duty(scope, 0, means, journal, journal) for scope in (NODE, *seats.held)]
-    digests = connect_duties(settings, own, of_roles, session, Speaker(*names), watched_by_roles(parts), clock)
+    duties += [Duty(scope, 0, means, journal, journal) for scope in (NODE, *seats.held)]
+    digests = connect_duties(settings, duties[0], duties[1:], session, Speaker(*names), watched_by_roles(parts), clock)
     house = House(
         settings=settings,
         parts=parts,

@@ -144,12 +144,15 @@ def _key(reading: Reading) -> tuple[str, str, str]:
     return reading.subject, reading.quantity, reading.source
 
 
-def make_world(settings: Settings, seats: FixedSeats, modes: Modes, holds: Sequence[Hold], policies: Sequence[str]) -> World:
+def make_world(
+    settings: Settings, seats: FixedSeats, modes: Modes, holds: Sequence[Hold], policies: Sequence[str], duties: Sequence[Duty]
+) -> World:
     """What remedies and checks may know of the world now."""
     return World(
         topology=settings.topology,
         modes={policy: modes.of(policy) for policy in policies},
         holds=tuple(holds),
+        incidents=tuple(incident for duty in duties for incident in duty.ledger.open),
         roles=dict(seats.roles),
-        ages={"roles": 0.0, "holds": 0.0},
+        ages={"roles": 0.0, "holds": 0.0, "incidents": 0.0},
     )

@@ -1,6 +1,6 @@
 """Verdicts (levels) become edges, edges become incidents, and what strikes several subjects at once becomes one incident. Pure.
 
-* An *edge* is a change between RAISED and CLEAR of one (kind, subject); UNSURE changes nothing.
+* An *edge* is a change between RAISED and CLEAR of one (kind, subject), or a raised one getting more severe; UNSURE changes nothing.
 * An incident lives from its first RAISED edge until its cause has been CLEAR for `clear_after` seconds: trouble that comes and goes
   within that time is one incident.
 * *Common cause*: the same kind on several subjects that share a thing (a cable, loop, feed, node) within `common_window` seconds is one
@@ -40,7 +40,7 @@ class Merged(msgspec.Struct, frozen=True):
 
 
 class Widened(msgspec.Struct, frozen=True):
-    """One more subject joined the incident of a shared thing."""
+    """One more subject joined the incident of a shared thing, or it got more severe."""
 
     incident: Incident
 
@@ -62,6 +62,7 @@ class _Track:
     since: float
     heard: float  # when a rule last said anything of it
     incident: str = ""
+    severity: Severity = Severity.INFO  # the worst that was told while it is raised
     unsure: str = ""  # what the rule last said while it could not tell
 
 
@@ -84,7 +85,9 @@ class Ledger:
         for incident in incidents:
             self._open[incident.id] = incident
             for subject in incident.members or (incident.subject,):
-                self._tracks[incident.kind, subject] = _Track(raised=True, since=incident.opened, heard=now, incident=incident.id)
+                severity = incident.severity
+                track = _Track(raised=True, since=incident.opened, severity=severity, heard=now, incident=incident.id)
+                self._tracks[incident.kind, subject] = track
 
     def take(self, verdict: Verdict) -> list[Change]:
         """What one verdict changes."""
@@ -102,10 +105,24 @@ class Ledger:
             track = self._tracks[verdict.kind, verdict.subject] = _Track(raised=False, since=verdict.at, heard=verdict.at)
         track.unsure = ""
         if raised == track.raised:
-            return []
-        track.raised, track.since = raised, verdict.at
+            return self._escalate(verdict, track) if raised else []
+        track.raised, track.since, track.severity = raised, verdict.at, verdict.severity
         changes = self._open_for(verdict, track) if raised and track.incident not in self._open else []
         return [*changes, Edge(self._edge(verdict, track.incident))]
+
+    def _escalate(self, verdict: Verdict, track: _Track) -> list[Change]:
+        """What is raised and gets worse is told again; what gets better is told when it is clear."""
+        incident = self._open.get(track.incident)
+        if incident is None or _WEIGHT[verdict.severity] <= _WEIGHT[track.severity]:
+            return []
+        track.severity = verdict.severity
+        worse = msgspec.structs.replace(
+            incident,
+            severity=max(incident.severity, verdict.severity, key=_WEIGHT.__getitem__),
+            text=incident.text if incident.members else verdict.text,
+        )
+        self._open[incident.id] = worse
+        return [Widened(worse), Edge(self._edge(verdict, incident.id))]
 
     def _edge(self, verdict: Verdict, incident: str) -> Event:
         raised = verdict.level is Level.RAISED
@@ -233,7 +250,9 @@ class Ledger:
         """The journal knows this trouble under an older identity: go on under that one, with the subjects of both."""
         subjects = set(self._subjects(incident))
         for subject in {*subjects, *(older.members or (older.subject,))}:
-            fresh = _Track(raised=True, since=older.opened, heard=now)  # as what is restored: raised until a verdict says otherwise
+            fresh = _Track(
+                raised=True, since=older.opened, heard=now, severity=older.severity
+            )  # as what is restored: raised until a verdict says otherwise
             self._tracks.setdefault((incident.kind, subject), fresh).incident = older.id
         self._open.pop(incident.id, None)
         self._open[older.id] = older

@@ -11,6 +11,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
+from sim_hardware.drives.commissioning import commission
 from sim_hardware.drives.daemons import run_daemons
 from sim_hardware.drives.folder import ServeError
 from sim_hardware.drives.known import load_known_rack
@@ -64,6 +65,7 @@ async def _play(setup: Setup, folder: Path, direct: Callable[[Stage], Coroutine[
 
 async def _set_up(stack: AsyncExitStack, served: Served, setup: Setup, failures: list[str]) -> RigStage:
     """The rack on stage, with somebody who listens, and daemons that are READY."""
+    commission(served.rig)
     stage = RigStage(served.rig, physics=setup.physics)
     stage.observer = Observer(AiomqttFabric(*served.broker, _LOG), CLUSTER, stage.now, stage.wake)
     await stack.enter_async_context(_aside("the observer", stage.observer.run(), failures))

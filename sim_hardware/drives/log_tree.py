@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 
-from sim_hardware.devices.tools.logs import LOGS, NodeLogs
+from sim_hardware.devices.tools.logs import PROGRAMS, NodeLogs
 from supernoded.errors import WireError
 from supernoded.wire import Pen
 
@@ -20,18 +20,17 @@ class LogTree:
 
     async def read(self, path: str) -> str:
         """See `Tree.read`."""
-        try:
-            return self._logs.read(self._node, path).strip()
-        except FileNotFoundError as error:
-            raise WireError(f"{FOLDER}/{path}: no such log; there are {', '.join(LOGS)}") from error
+        if path not in PROGRAMS:
+            raise WireError(f"{FOLDER}/{path}: no such log; there are {', '.join(PROGRAMS)}")
+        return self._logs.read(self._node, path).strip()
 
     async def read_all(self, patterns: Sequence[str]) -> Mapping[str, str | WireError]:
         """See `Tree.read_all`."""
-        return {name: await self.read(name) for name in sorted(LOGS) if any(fnmatchcase(name, pattern) for pattern in patterns)}
+        return {name: await self.read(name) for name in sorted(PROGRAMS) if any(fnmatchcase(name, pattern) for pattern in patterns)}
 
     async def names(self, path: str = "") -> Sequence[str]:
         """See `Tree.names`."""
-        return [] if path.strip("/.") else sorted(LOGS)
+        return [] if path.strip("/.") else sorted(PROGRAMS)
 
     async def order(self, scope: str, path: str, text: str) -> None:
         """See `Tree.order`: refused."""

@@ -1,25 +1,35 @@
-"""A simulated machine behind the daemon's host port: calm, and the same every time."""
+"""A simulated machine behind the daemon's host port: calm, and the same every time but for what its kernel says of the plant."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+import msgspec
+
+from sim_hardware.devices.tools.gauges import read_number
+from sim_hardware.devices.tools.kernel_log import tag_line
+from sim_hardware.devices.tools.logs import KERNEL
+from sim_hardware.rig import Rig
 from supernoded.wire import Machine
 from supernoded.wire.ports import Disk, Running
 
 
 class SimHost:
-    """See `supernoded.wire.Host`. What it shows can be set by a scenario."""
+    """See `supernoded.wire.Host`. What it shows can be set by a scenario; of a rig's node the kernel log and the uptime are the plant's."""
 
-    def __init__(self, name: str) -> None:
-        self._name = name
+    def __init__(self, name: str, rig: Rig | None = None) -> None:
+        self._name, self._rig = name, rig
         self.machine = Machine(load=0.5, cpu_percent=3.0, memory_available=2.0e11, memory_percent=20.0, temperatures={"cpu": 45.0})
         self.lines: list[str] = []  # of the kernel log
         self._read: dict[str, int] = {}
+        if rig is not None:
+            rig.logs.followers.append(self._follow)
 
     async def look(self) -> Machine:
         """See `Host.look`."""
-        return self.machine
+        if self._rig is None:
+            return self.machine
+        return msgspec.structs.replace(self.machine, uptime=read_number(self._rig.world, self._name, "node.up_s"))
 
     async def disks(self) -> Sequence[Disk]:
         """See `Host.disks`."""
@@ -37,3 +47,7 @@ class SimHost:
     def boot_id(self) -> str:
         """See `Host.boot_id`."""
         return f"boot-of-{self._name}"
+
+    def _follow(self, node: str, log: str, line: str) -> None:
+        if (node, log) == (self._name, KERNEL):
+            self.lines.append(tag_line(line))

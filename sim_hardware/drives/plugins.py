@@ -63,7 +63,14 @@ def _list_fabric(rack: Rack, node: str, places: Places, *, nvidia: bool) -> dict
         "mlxlink": ["mlxlink"],
         "lldp": ["lldpcli"],
         "kernel_log": places.kernel,
+        "switches": _list_switches(rack, node),
     }
+
+
+def _list_switches(rack: Rack, node: str) -> dict[str, Any]:
+    """All of them are asked by the first node, so that each is asked once."""
+    mine = rack.switches if node == rack.nodes[0].name else ()
+    return {switch.name: {"argv": ["switch_cli", switch.name]} for switch in mine}
 
 
 def _list_ascend(rack: Rack, node: str, places: Places) -> dict[str, Any]:

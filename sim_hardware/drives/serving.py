@@ -16,6 +16,7 @@ from sim_hardware.drives.control import Desk, serve_control
 from sim_hardware.drives.folder import CONTROL, ENDPOINTS, TREE, ServeError, occupy, write_whole
 from sim_hardware.drives.nodes import Trees, serve_nodes
 from sim_hardware.drives.pacing import PlantClock
+from sim_hardware.drives.plugins import Places
 from sim_hardware.drives.settings import TOPOLOGY, write_settings, write_site
 from sim_hardware.drives.venues import LOOPBACK, Loopback
 from sim_hardware.faults.catalogue import CATALOGUE
@@ -95,7 +96,9 @@ def _write_daemons_files(
 ) -> None:
     (folder / TOPOLOGY).write_text(write_site(rack, endpoints), encoding="utf-8")
     for node in rack.nodes:
-        settings = write_settings(rack, node.name, folder, broker, str(folder / node.name / TREE), more, off)
+        home = folder / node.name
+        places = Places(folder, broker, str(home / TREE), logs=str(home), endpoints=endpoints)
+        settings = write_settings(rack, node.name, places, more, off)
         (folder / node.name / SETTINGS).write_text(settings, encoding="utf-8")
 
 

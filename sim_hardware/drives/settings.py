@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any, TypeVar
 
 import msgspec
 import tomli_w
 
-from sim_hardware.devices.sysfs import name_ports
+from sim_hardware.drives.plugins import Places, list_absent, list_plugins
 from sim_hardware.rack import Rack
 from sim_hardware.rack.reading import merge, write_topology
 
@@ -29,36 +28,24 @@ def write_site(rack: Rack, endpoints: Mapping[str, str]) -> str:
     return write_topology(wired)
 
 
-def write_settings(
-    rack: Rack, node: str, folder: Path, broker: tuple[str, int], sysfs: str, more: str = "", off: tuple[str, ...] = ()
-) -> str:
-    """The settings of a node's daemon, whose files are below `folder`. `more` is TOML that wins; `off` are plugins that are not loaded.
+def write_settings(rack: Rack, node: str, places: Places, more: str = "", off: tuple[str, ...] = ()) -> str:
+    """The settings of a node's daemon. `more` is TOML that wins; `off` are plugins that are not loaded. Raises OSError.
 
-    A simulated rack runs in `act`. Its ports show both as HCAs and as interfaces; one view of a port is enough.
+    A simulated rack runs in `act`.
     """
-    host, port = broker
+    (host, port), home = places.broker, places.folder / node
+    absent = tuple(dict.fromkeys((*off, *list_absent(rack))))
     table: dict[str, Any] = {
         "node": node,
         "mode": "act",
-        "state": str(folder / node),
-        "runtime": str(folder / node / "run"),
-        "topology": str(folder / TOPOLOGY),
-        "plugins_off": list(off),
+        "state": str(home),
+        "runtime": str(home / "run"),
+        "topology": str(places.folder / TOPOLOGY),
+        "plugins_off": list(absent),
         "mqtt": {"host": host, "port": port},
         "admin": {"group": "", "operators": ""},
-        "plugins": {
-            "fabric": {
-                "infiniband": f"{sysfs}/infiniband",
-                "ethernet": f"{sysfs}/net",
-                "exclude": ["eth*"],
-                "subjects": dict(name_ports(rack, node)),
-            },
-            "host": {"kernel_log": False},
-        },
+        "plugins": {name: told for name, told in list_plugins(rack, node, places).items() if name not in absent},
     }
-    plugins = table["plugins"]
-    for name in off:
-        plugins.pop(name, None)
     return tomli_w.dumps(merge(table, msgspec.toml.decode(more) if more else {}))
 
 

@@ -9,9 +9,11 @@ from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any, TypeVar
 
+from sim_hardware.drives.commissioning import commission
 from sim_hardware.drives.known import load_known_rack
 from sim_hardware.drives.observer import Observer
 from sim_hardware.drives.playing import CLUSTER, Repertoire, list_off
+from sim_hardware.drives.plugins import Places
 from sim_hardware.drives.settings import TOPOLOGY, write_settings, write_site
 from sim_hardware.drives.site import SimSite
 from sim_hardware.drives.stage import RigStage, let_act
@@ -56,6 +58,7 @@ async def _play(loop: SimLoop, setup: Setup, folder: Path, direct: Callable[[Sta
     site.broker.start()
     rig.world.watches.append(lambda happening: loop.trace("plant", happening.kind, happening.subject, happening.text))
     async with rig.serve(SimNetwork(site.net)):
+        commission(rig)
         stage = RigStage(rig, physics=setup.physics)
         stage.observer = Observer(site.broker, CLUSTER, loop.time, stage.wake)
         loop.spawn("observer", stage.observer.run)
@@ -69,10 +72,10 @@ async def _play(loop: SimLoop, setup: Setup, folder: Path, direct: Callable[[Sta
 
 def _start_daemons(site: SimSite, rig: Rig, setup: Setup, folder: Path) -> None:
     (folder / TOPOLOGY).write_text(write_site(rig.world.rack, rig.endpoints))
-    off = list_off(setup)
+    off, places = list_off(setup), Places(folder, BROKER, SYSFS, kernel=True, endpoints=rig.endpoints)
     for node in rig.world.rack.nodes:
         config = folder / f"{node.name}.toml"
-        config.write_text(write_settings(rig.world.rack, node.name, folder, BROKER, SYSFS, setup.settings, off))
+        config.write_text(write_settings(rig.world.rack, node.name, places, setup.settings, off))
         site.start(node.name, config)
 
 

@@ -63,7 +63,7 @@ class SimSite:
         process = self.loop.processes[node]
         return Ports(
             clock=clock,
-            host=self.hosts.setdefault(node, SimHost(node)),
+            host=self._find_host(node),
             uid=process.uid,
             pid=process.pid,
             notifier=Notifier({}, process.pid, log),
@@ -74,6 +74,12 @@ class SimSite:
             chores=lambda _, __: None,
             plugins=lambda settings: list(self._plugins(settings)),
         )
+
+    def _find_host(self, node: str) -> SimHost:
+        """The machine, which outlives its daemons."""
+        if node not in self.hosts:
+            self.hosts[node] = SimHost(node, self._rig)
+        return self.hosts[node]
 
     def _open_journal(self, settings: Settings, clock: SimClock, log: logging.Logger) -> Journal:
         """A journal whose files are let go when the world is over; one whose daemon was killed would keep them open for ever."""

@@ -14,7 +14,7 @@ from sim_hardware.devices.tools import TOOLS, run_tool
 from sim_hardware.drives.log_tree import FOLDER, LogTree
 from sim_hardware.rig import Rig
 from supernoded.errors import WireError
-from supernoded.wire import Command, Pen, Stream, Tree
+from supernoded.wire import Command, Http, Pen, Stream, Tree
 from supernoded.wire.ports import Answer
 from supernoded.wire.system import SystemWires
 
@@ -49,6 +49,10 @@ class RigWires:
     def stream(self, url: str) -> Stream:
         """See `Wires.stream`."""
         return self._system.stream(url)
+
+    def http(self, url: str, *, user: str = "", password_file: str = "", ca_file: str = "", insecure: bool = False) -> Http:
+        """See `Wires.http`."""
+        return self._system.http(url, user=user, password_file=password_file, ca_file=ca_file, insecure=insecure)
 
     async def close(self) -> None:
         """Close every line of every owner."""

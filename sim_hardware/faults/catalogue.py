@@ -6,9 +6,26 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-from sim_hardware.faults import cards, coolant, cooling, devices, heat, job, lines, links, memory, pdus, power, rings, sensors, tools, ups
+from sim_hardware.faults import (
+    bmcs,
+    cards,
+    coolant,
+    cooling,
+    devices,
+    heat,
+    job,
+    lines,
+    links,
+    memory,
+    pdus,
+    power,
+    rings,
+    sensors,
+    tools,
+    ups,
+)
 from sim_hardware.faults.kind import Kind
 
-_ROOMS = (power, ups, pdus, cooling, coolant, heat, links, rings, cards, memory, job, sensors, devices, lines, tools)
+_ROOMS = (power, ups, pdus, cooling, coolant, heat, links, rings, cards, memory, job, sensors, devices, bmcs, lines, tools)
 
 CATALOGUE: Mapping[str, Kind[Any]] = MappingProxyType({kind.kind: kind for room in _ROOMS for kind in room.KINDS})

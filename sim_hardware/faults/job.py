@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import UTC, datetime
 from typing import Any
 
 from sim_hardware.faults.kind import Kind, Nothing, give, lift
@@ -12,6 +13,7 @@ from sim_hardware.faults.reading import ReadingError, read_log
 from sim_hardware.faults.views import hca_counter, tool_number
 from sim_hardware.plant.job import orders
 from sim_hardware.plant.job.ranks import MOVING, MOVING_TRAFFIC
+from sim_hardware.plant.job.shape import COMPLAIN_S
 
 _ALIKE = 0.25  # of load and traffic of a save
 _LINE_RATE = 200e9  # bit/s of a port (L12)
@@ -37,6 +39,16 @@ async def _see_silent(place: Place, _: Nothing) -> bool:
 async def _see_failed(place: Place, _: Nothing) -> bool:
     """How the last save ended, by the log of the job's program."""
     return "no space left" in await _find_last(place, "train.log", place.target, "checkpoint.failed:", "checkpoint.committed:")
+
+
+async def _see_timeouts(place: Place, _: Nothing) -> bool:
+    """The newest line of the library's log about a time-out of the job is not older than two of them are apart."""
+    line = await _find_last(place, "hccl.log", place.target, "send timeout")
+    stamp = line.partition("):")[2].partition(" ")[0].rpartition(".")[0]
+    if not stamp:
+        return False
+    told = datetime.strptime(stamp, "%Y-%m-%d-%H:%M:%S.%f").replace(tzinfo=UTC).timestamp()
+    return place.rig.logs.epoch + place.rig.world.now() - told < 2.0 * COMPLAIN_S
 
 
 async def _measure_traffic(card: Place) -> float:
@@ -73,6 +85,19 @@ KINDS: tuple[Kind[Any], ...] = (
         lift=lift(lambda place: orders.SilenceRank(*_rank(place), silent=False)),
         probe=_see_silent,
         danger="os",
+    ),
+    Kind(
+        kind="comm.buffer_small",
+        text="The buffer of the communication library is too small: with all links up, sends time out, and steps take longer.",
+        parameters=Nothing,
+        targets=("job",),
+        inject=give(lambda place, _: orders.ShrinkBuffer(place.short, small=True)),
+        lift=lift(lambda place: orders.ShrinkBuffer(place.short, small=False)),
+        probe=_see_timeouts,
+        takes_out=False,
+        danger="os",
+        shows_within=2.0 * COMPLAIN_S,
+        ends_within=3.0 * COMPLAIN_S,
     ),
     Kind(
         kind="job.save_hangs",

@@ -26,6 +26,10 @@ _QUESTIONS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "dsm_sync_all": ("--help",),
         "msprof": ("--help",),
         "nvidia-smi": ("-L",),
+        "ethtool": ("--show-fec", "eth0"),
+        "mlxlink": ("-d", "mlx5_0"),
+        "lldpcli": ("-f", "json", "show", "neighbors"),
+        "switch_cli": ("--help",),
     }
 )
 _ALIKE = 0.85  # share of characters that stay in a text that is the same but for a time

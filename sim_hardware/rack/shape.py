@@ -140,8 +140,9 @@ class SimPower(_Table, frozen=True, kw_only=True):
 
 
 class SimNode(_Table, frozen=True, kw_only=True):
-    """What a node draws. With these figures the fans and LEDs are 2/11 of the whole, so that 450 ms of hold-up become 550 without them."""
+    """What a node is made of and draws. Of these figures fans and LEDs are 2/11, so that 450 ms of hold-up become 550 without them."""
 
+    chip: str = "Ascend950"  # of all cards; one that begins with NVIDIA has that vendor's driver
     card_watts: Positive = 600.0  # of one card at full load (T1)
     card_idle_watts: Positive = 90.0
     other_watts: Annotated[float, Meta(ge=0)] = 600.0  # regulators, DIMMs, NICs, optics: cooled by air alone

@@ -18,6 +18,7 @@ class World(msgspec.Struct, frozen=True, kw_only=True):
     topology: Topology
     modes: Mapping[str, Mode] = {}  # by policy
     holds: tuple[Hold, ...] = ()
+    incidents: tuple[Incident, ...] = ()  # the open ones of all that this daemon works for
     roles: Mapping[str, str] = {}  # role -> node that holds it, as far as is known
     ages: Mapping[str, float] = {}  # "roles", "holds", ... -> how old that knowledge is
 

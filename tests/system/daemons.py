@@ -208,7 +208,7 @@ def write_port(tree: Path, device: str, *, up: bool = True, symbol_errors: int =
     """One port of an InfiniBand tree; gives its folder."""
     port = tree / device / "ports" / "1"
     (port / "counters").mkdir(parents=True, exist_ok=True)
-    facts = {"state": "4: ACTIVE" if up else "1: DOWN", "phys_state": "5: LinkUp" if up else "3: Disabled", "rate": "200 Gb/sec (4X HDR)"}
+    facts = {"state": "4: ACTIVE" if up else "1: DOWN", "phys_state": "5: LinkUp" if up else "2: Polling", "rate": "200 Gb/sec (4X HDR)"}
     for file, text in (facts | {"counters/symbol_error": str(symbol_errors)}).items():
         draft = port / "draft"
         draft.write_text(f"{text}\n")

@@ -213,3 +213,37 @@ def test_edges_from_the_future_of_a_clock_that_was_set_back_are_not_near(ledger:
     ledger.take(verdict("n0/card0/port0", Level.RAISED, 100_000))
     ledger.take(verdict("n0/card2/port0", Level.RAISED, 100))
     assert len(ledger.open) == 2
+
+
+def test_what_gets_worse_is_told_again_and_what_gets_better_is_not(ledger: Ledger) -> None:
+    port = "n0/card0/port0"
+    ledger.take(verdict(port, Level.RAISED, 1, severity=Severity.WARNING))
+    widened, edge = ledger.take(verdict(port, Level.RAISED, 5, severity=Severity.CRITICAL))
+    (incident,) = ledger.open
+    assert widened == Widened(incident)
+    assert incident.severity is Severity.CRITICAL
+    assert isinstance(edge, Edge)
+    assert (edge.event.raised, edge.event.severity, edge.event.incident) == (True, Severity.CRITICAL, incident.id)
+    assert ledger.take(verdict(port, Level.RAISED, 6, severity=Severity.WARNING)) == []
+    assert ledger.take(verdict(port, Level.RAISED, 7, severity=Severity.CRITICAL)) == []
+    (cleared,) = ledger.take(verdict(port, Level.CLEAR, 8))
+    assert isinstance(cleared, Edge)
+    assert cleared.event.raised is False
+
+
+def test_a_restart_does_not_tell_again_what_was_as_bad_before(ledger: Ledger) -> None:
+    port = "n0/card0/port0"
+    ledger.take(verdict(port, Level.RAISED, 1, severity=Severity.CRITICAL))
+    again = Ledger("node", lambda _: ())
+    again.restore(ledger.open, 10)
+    assert again.take(verdict(port, Level.RAISED, 11, severity=Severity.CRITICAL)) == []
+
+
+def test_the_worst_member_of_a_shared_incident_is_its_severity(ledger: Ledger) -> None:
+    ledger.take(verdict("n0/card0/port0", Level.RAISED, 1, severity=Severity.WARNING))
+    ledger.take(verdict("n0/card1/port1", Level.RAISED, 5, severity=Severity.WARNING))
+    (before,) = ledger.open
+    ledger.take(verdict("n0/card1/port1", Level.RAISED, 6, severity=Severity.CRITICAL))
+    (after,) = ledger.open
+    assert (before.severity, after.severity) == (Severity.WARNING, Severity.CRITICAL)
+    assert after.text == before.text

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from base64 import b64encode
 from functools import partial
 
 from sim_hardware.devices.panel import Panel
@@ -12,7 +14,7 @@ from sim_hardware.devices.redfish.bmc_ports import fit_adapters
 from sim_hardware.devices.redfish.bmc_power import RESETS, Power
 from sim_hardware.devices.redfish.board import Board, tell_time
 from sim_hardware.devices.redfish.gauges import show_text
-from sim_hardware.devices.redfish.server import RedfishDevice
+from sim_hardware.devices.redfish.server import PASSWORD, USER, RedfishDevice
 from sim_hardware.devices.redfish.tree import Tree
 from sim_hardware.devices.redfish.words import ROOT, Body, Deed, link
 from sim_hardware.plant.words import PlantError
@@ -21,6 +23,7 @@ from sim_hardware.rack.shape import Node
 AWAY_S = 30.0  # a BMC that restarts; one that never went away hid untested retries (infra-controller #4493)
 STARTING_S = 10.0  # of 503 after that (ours)
 _SYSTEM, _CHASSIS, _MANAGER = f"{ROOT}/Systems/1", f"{ROOT}/Chassis/1", f"{ROOT}/Managers/1"
+_LOGIN = b64encode(f"{USER}:{PASSWORD}".encode()).decode()
 _MONITOR = f"{_MANAGER}/Oem/Sim/LinkHealthMonitor"
 _RESTARTS = ("GracefulRestart", "ForceRestart")
 
@@ -33,6 +36,11 @@ def make_bmc(panel: Panel, node: str) -> RedfishDevice:
             device.board.supply = node
             return device
     raise PlantError(f"there is no node {node}; there are {', '.join(known.name for known in panel.rack.nodes) or 'none'}")
+
+
+def switch_monitor(device: RedfishDevice, *, on: bool) -> None:
+    """Switch the link-health monitor of a BMC, as its page does; one that is away or busy does nothing."""
+    device.service.answer("PATCH", _MONITOR, json.dumps({"Enabled": on}).encode(), {"Authorization": f"Basic {_LOGIN}"})
 
 
 def _fit(node: Node, board: Board, tree: Tree) -> Body:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from sim_hardware.devices.panel import Panel
 from sim_hardware.devices.sysfs.attributes import Attribute, Show, constant, count, fail, sense, sense_number
-from sim_hardware.devices.sysfs.infiniband import list_hcas
+from sim_hardware.devices.sysfs.infiniband import list_hcas, name_bus
 from sim_hardware.plant.links.widths import WIDE
 from sim_hardware.rack import Rack
 
@@ -39,7 +39,7 @@ def list_ethernet(rack: Rack, node: str) -> Iterator[tuple[str, Attribute]]:
 
 
 def _list_interface(number: int, subject: str) -> Iterator[tuple[str, Attribute]]:
-    yield "device/uevent", constant(f"DRIVER=mlx5_core\nPCI_SLOT_NAME=0000:{16 + number:02x}:00.0")
+    yield "device/uevent", constant(f"DRIVER=mlx5_core\nPCI_SLOT_NAME={name_bus(number)}")
     yield "address", Attribute(lambda panel: _show_text(panel, subject, "link.mac"))
     yield "mtu", constant("9000")  # N7
     yield "operstate", Attribute(lambda panel: "up" if sense_number(panel, subject, "link.state") else "down")

@@ -61,6 +61,12 @@ _SILENT_HARDWARE = (
     "rx_icrc_encapsulated",
 )
 _FRAME_BITS = 4096 * 8
+FIRST_BUS = 0x60  # of the PCI addresses of ports, beyond those of cards (ours)
+
+
+def name_bus(number: int) -> str:
+    """The PCI address of a port, by its number."""
+    return f"0000:{FIRST_BUS + number:02x}:00.0"
 
 
 def list_hcas(rack: Rack, node: str) -> Mapping[str, str]:
@@ -77,7 +83,8 @@ def name_ports(rack: Rack, node: str) -> Mapping[str, str]:
 
 def list_infiniband(rack: Rack, node: str) -> Iterator[tuple[str, Attribute]]:
     """Every attribute below `/sys/class/infiniband`."""
-    for hca, subject in list_hcas(rack, node).items():
+    for number, (hca, subject) in enumerate(list_hcas(rack, node).items()):
+        yield f"{hca}/device/uevent", constant(f"DRIVER=mlx5_core\nPCI_SLOT_NAME={name_bus(number)}")
         yield f"{hca}/node_type", constant("1: CA")
         yield f"{hca}/hca_type", constant("SIM4129")
         yield f"{hca}/fw_ver", constant("1.0.0")

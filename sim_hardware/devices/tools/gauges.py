@@ -37,9 +37,14 @@ def count_cards(panel: Panel, node: str) -> int:
     return next((one.cards for one in panel.rack.nodes if one.name == node), 0)
 
 
+def is_present(panel: Panel, node: str, slot: int) -> bool:
+    """Whether a card is on the bus. A presence that nobody can read is taken for one: the driver has it in its list."""
+    return read(panel, f"{node}/card{slot}", "card.present") != 0.0
+
+
 def find_present(panel: Panel, node: str) -> list[int]:
-    """The slots whose cards are on the bus. A presence that nobody can read is taken for one: the driver has it in its list."""
-    return [slot for slot in range(count_cards(panel, node)) if read(panel, f"{node}/card{slot}", "card.present") != 0.0]
+    """The slots whose cards are on the bus."""
+    return [slot for slot in range(count_cards(panel, node)) if is_present(panel, node, slot)]
 
 
 def touch(panel: Panel, card: str) -> str:

@@ -14,6 +14,7 @@ _LINES = {  # kind -> level, module, text
     "rank.silent": ("WARNING", "heartbeat", "no heartbeat from {subject}"),
     "rank.recovered": ("INFO", "heartbeat", "heartbeat from {subject} again"),
     "job.hung": ("ERROR", "collective", "wait for remote notify, {text}"),
+    "comm.timeout": ("ERROR", "transport", "send timeout, {text}"),
     "job.recovered": ("INFO", "collective", "remote notify came, {text}"),
     "job.lost": ("ERROR", "communicator", "communicator destroyed, {text}"),
     "job.aborted": ("ERROR", "communicator", "communicator aborted, {text}"),

@@ -35,13 +35,15 @@ _SOURCES = {  # counter -> quantity, and what to divide it by
     "roce_new_pkt_rty_num": ("link.discards", 1.0),
     "roce_qp_status_err_num": (None, 1.0),
 }
+_QUANTITIES = tuple(dict.fromkeys(quantity for quantity, _ in _SOURCES.values()))
 
 
 def print_stat(panel: Panel, port: str) -> str:
     """One counter a line. One that nobody can read is missing."""
     lines = ["packet statistics:"]
+    values = {quantity: 0.0 if quantity is None else read_number(panel, port, quantity) for quantity in _QUANTITIES}
     for name, (quantity, divisor) in _SOURCES.items():
-        value = 0.0 if quantity is None else read_number(panel, port, quantity)
+        value = values[quantity]
         if value is not None:
             lines.append(f"{name}:{max(0.0, value) // divisor:.0f}")
     return "\n".join(lines) + "\n"

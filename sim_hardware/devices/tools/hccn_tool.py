@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from sim_hardware.devices.panel import Panel
 from sim_hardware.devices.tools.arguments import UsageError, parse, parse_slot
-from sim_hardware.devices.tools.gauges import count_cards, find_present, read_number, read_text, touch
+from sim_hardware.devices.tools.gauges import count_cards, is_present, read_number, read_text, touch
 from sim_hardware.devices.tools.hccn_optical import print_optical
 from sim_hardware.devices.tools.hccn_records import print_link_stat, print_stat
 from sim_hardware.devices.tools.words import Run, ToolState
@@ -47,7 +47,7 @@ def hccn_tool(argv: Sequence[str], panel: Panel, node: str, state: ToolState) ->
     except UsageError as error:
         names = "|".join(name.removeprefix("-") for name in _KINDS)
         return Run(1, err=f"hccn_tool: wrong parameter: {error}\nusage: hccn_tool -i CARD -{{{names}}} -g\n", seconds=0.01)
-    if slot not in find_present(panel, node):
+    if not is_present(panel, node, slot):
         return Run(1, err=f"hccn_tool: device {slot} is not ready, ret 19\n", seconds=QUERY_S)
     touch(panel, f"{node}/card{slot}")
     return Run(0, _KINDS[kind](Question(panel, node, slot, port, state)), seconds=QUERY_S)

@@ -6,7 +6,17 @@ from collections.abc import Callable, Sequence
 
 from sim_hardware.devices.panel import Panel
 from sim_hardware.devices.tools.arguments import UsageError, parse, parse_slot
-from sim_hardware.devices.tools.gauges import count_cards, find_bus, find_present, read_flags, read_number, read_text, show, touch
+from sim_hardware.devices.tools.gauges import (
+    count_cards,
+    find_bus,
+    find_present,
+    is_present,
+    read_flags,
+    read_number,
+    read_text,
+    show,
+    touch,
+)
 from sim_hardware.devices.tools.npu_table import VERSION, print_table
 from sim_hardware.devices.tools.words import Run, ToolState
 from sim_hardware.plant.cards.orders import ResetCard
@@ -39,12 +49,12 @@ def _run(argv: list[str], panel: Panel, node: str) -> Run:
     options = parse(argv[1:], frozenset({"-t", "-i", "-c"}), frozenset({"-m"}))
     if argv[0] == "set":
         return _reset(options, panel, node)
+    if options and options != {"-m": ""}:
+        return _print_card(options, panel, node)
     present = find_present(panel, node)
-    if not options:
-        return Run(0, print_table(panel, node, present), seconds=TABLE_S + CARD_S * len(present))
-    if options == {"-m": ""}:
+    if options:
         return Run(0, _print_mapping(panel, node, present), seconds=TABLE_S)
-    return _print_card(options, panel, node, present)
+    return Run(0, print_table(panel, node, present), seconds=TABLE_S + CARD_S * len(present))
 
 
 def _find_slot(options: dict[str, str], panel: Panel, node: str) -> int:
@@ -53,12 +63,12 @@ def _find_slot(options: dict[str, str], panel: Panel, node: str) -> int:
     return parse_slot(options.get("-i", "nothing"), count_cards(panel, node))
 
 
-def _print_card(options: dict[str, str], panel: Panel, node: str, present: list[int]) -> Run:
+def _print_card(options: dict[str, str], panel: Panel, node: str) -> Run:
     kind = options.get("-t", "nothing")
     if kind not in _KINDS or "-m" in options:
         raise UsageError(f"-t {kind}")
     slot = _find_slot(options, panel, node)
-    if slot not in present:
+    if not is_present(panel, node, slot):
         return Run(1, f"Failed to get the {kind} of NPU {slot}: the device does not exist. ret is -8010\n", seconds=CARD_S)
     rows = _KINDS[kind](panel, touch(panel, f"{node}/card{slot}"), slot)
     head, tail = [("NPU ID", f"{slot}"), ("Chip Count", "1")], [("Chip ID", "0")]

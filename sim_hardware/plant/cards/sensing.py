@@ -9,7 +9,6 @@ from sim_hardware.plant.cards.shape import CLOCK_MHZ, HBM_BYTES, LOST_CODE, MEMO
 from sim_hardware.plant.chance import draw, start_chance
 from sim_hardware.plant.words import Sensor, UnknownSensorError, Value
 
-CHIP = "Ascend950"
 FIRMWARE = "7.8.0.3.201"
 RIPPLE = 0.01  # of power and utilisation within a step: a reading hits it anywhere, while balances carry the mean; ours
 
@@ -90,7 +89,7 @@ _CARD: dict[str, tuple[str, Callable[[State, int], Value]]] = {
     "card.brake": ("1", lambda state, number: float(state.cards[number].brake)),
     "card.resetting": ("1", lambda state, number: float(state.cards[number].back_at < math.inf)),
     "card.speed": ("1", lambda state, number: state.outputs.speeds[number]),
-    "card.chip": ("text", lambda _state, _number: CHIP),
+    "card.chip": ("text", lambda state, _number: state.site.chip),
     "card.firmware": ("text", lambda _state, _number: FIRMWARE),
 }
 _NODE: dict[str, tuple[str, Callable[[State, int], Value]]] = {

@@ -84,6 +84,7 @@ class Site(msgspec.Struct, frozen=True):
     idle_watts: float
     full_watts: float
     other_watts: float
+    chip: str
 
 
 class Outputs(msgspec.Struct, frozen=True):

@@ -48,4 +48,5 @@ def _survey(rack: Rack, seed: int) -> Site:
         idle_watts=figures.card_idle_watts,
         full_watts=max(figures.card_watts, figures.card_idle_watts + 1.0),
         other_watts=figures.other_watts,
+        chip=figures.chip,
     )

@@ -14,12 +14,13 @@ from sim_hardware.plant.job.orders import (
     RemapRanks,
     RequestCheckpoint,
     ResumeJob,
+    ShrinkBuffer,
     SilenceRank,
     StopJob,
     WithdrawCheckpoint,
 )
 from sim_hardware.plant.job.pacing import adopt_pace, begin, end, schedule, tell
-from sim_hardware.plant.job.shape import GOING, State
+from sim_hardware.plant.job.shape import COMPLAIN_S, GOING, State
 from sim_hardware.plant.words import Order, OrderError
 
 
@@ -113,7 +114,13 @@ def _resume(order: ResumeJob, state: State) -> State:
     for rank, number in enumerate(state.placed):
         _require_usable(state, rank, number, state.plan.cards[number])
     state = msgspec.structs.replace(
-        state, phase="restoring", step=state.committed_step, silent=frozenset(), stalled={}, due_at=state.at + state.plan.every_s
+        state,
+        phase="restoring",
+        step=state.committed_step,
+        silent=frozenset(),
+        stalled={},
+        due_at=state.at + state.plan.every_s,
+        complain_at=state.at + COMPLAIN_S if state.buffer_small else math.inf,
     )
     state = adopt_pace(tell(state, "job.restoring", f"reads checkpoint {state.step}", float(state.step)), state.inputs)
     return begin(state, "restore")
@@ -131,6 +138,15 @@ def _hang_save(order: HangSave, state: State) -> State:
     held = state.save_hangs and not order.hung and state.phase == "saving" and state.ends_at == math.inf
     state = msgspec.structs.replace(state, save_hangs=order.hung)
     return schedule(msgspec.structs.replace(state, ends_at=state.at)) if held else state
+
+
+@_apply.register
+def _shrink(order: ShrinkBuffer, state: State) -> State:
+    if order.small == state.buffer_small:
+        return state
+    complain_at = state.at + COMPLAIN_S if order.small else math.inf
+    state = msgspec.structs.replace(state, buffer_small=order.small, complain_at=complain_at)
+    return adopt_pace(state, state.inputs)
 
 
 @_apply.register

@@ -62,6 +62,13 @@ class HangSave(Order, frozen=True):
     hung: bool
 
 
+class ShrinkBuffer(Order, frozen=True):
+    """The buffer of the collective library is too small: sends time out and are tried again, with all links up."""
+
+    job: str
+    small: bool
+
+
 class FailSave(Order, frozen=True):
     """A save's storage is full: it ends without a checkpoint."""
 

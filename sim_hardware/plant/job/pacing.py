@@ -6,7 +6,7 @@ import math
 
 import msgspec
 
-from sim_hardware.plant.job.ranks import COMM_SHARE, compute_pace, load_cards
+from sim_hardware.plant.job.ranks import COMM_SHARE, SMALL_BUFFER, compute_pace, load_cards
 from sim_hardware.plant.job.shape import GOING, PHASES, TIMEOUT_S, Inputs, Phase, State, Work
 from sim_hardware.plant.words import Happening
 
@@ -19,7 +19,7 @@ def tell(state: State, kind: str, text: str, value: float | None = None, rank: i
 
 def schedule(state: State) -> State:
     """The same state with its next time."""
-    next_time = min(state.ends_at, state.hung_at + TIMEOUT_S) if state.phase in GOING else math.inf
+    next_time = min(state.ends_at, state.hung_at + TIMEOUT_S, state.complain_at) if state.phase in GOING else math.inf
     return msgspec.structs.replace(state, next_time=next_time)
 
 
@@ -47,8 +47,9 @@ def measure_left(state: State) -> float:
 
 
 def adopt_pace(state: State, inputs: Inputs) -> State:
-    """The state with these speeds, and what they do to the present work. `silent` and `placed` may have changed too."""
-    state = msgspec.structs.replace(state, inputs=inputs, pace=compute_pace(state.plan, inputs, state.placed, state.silent))
+    """The state with these speeds, and what they do to the present work. `silent`, `placed` and the buffer may have changed too."""
+    pace = compute_pace(state.plan, inputs, state.placed, state.silent, SMALL_BUFFER if state.buffer_small else 1.0)
+    state = msgspec.structs.replace(state, inputs=inputs, pace=pace)
     if state.phase not in GOING:
         return schedule(load_cards(state))
     dead = [rank for rank, card in enumerate(state.placed) if not inputs.alive[card]]

@@ -9,19 +9,20 @@ import msgspec
 from sim_hardware.plant.job.shape import GOING, Inputs, Pace, Plan, State
 
 COMM_SHARE = 0.061  # of a step at full speed, as SAR-Ring (R10)
+SMALL_BUFFER = 8.0  # so many times longer takes a collective whose sends time out, ours
 COMPUTING, WAITING, HELD, SILENT = 0.97, 0.10, 0.05, 0.05  # loads, ours
 MOVING = 0.70  # of saving and restoring, ours: memory and ports are busy; much lower, and every save would stir the coolant by T5's 0.3 K
 NOISE = 0.015  # of a load, ours
 TRAFFIC, TRAFFIC_SPREAD, MOVING_TRAFFIC = 0.45, 0.15, 0.10  # shares of line rate at full speed, ours
 
 
-def compute_pace(plan: Plan, inputs: Inputs, placed: tuple[int, ...], silent: frozenset[int] = frozenset()) -> Pace:
-    """Step times by rank. Loads are left empty."""
+def compute_pace(plan: Plan, inputs: Inputs, placed: tuple[int, ...], silent: frozenset[int] = frozenset(), slower: float = 1.0) -> Pace:
+    """Step times by rank; the collective takes `slower` times as long. Loads are left empty."""
     work_s = plan.step_s * (1.0 - COMM_SHARE)
     speeds = [inputs.speed[card] for card in placed]
     times = tuple([work_s / speed if speed > 0.0 else math.inf for speed in speeds])
     moving = [time for rank, time in enumerate(times) if time < math.inf and rank not in silent] if silent or math.inf in times else times
-    exchange_s = plan.step_s * COMM_SHARE * max(1.0, inputs.ring_factor)
+    exchange_s = plan.step_s * COMM_SHARE * max(1.0, inputs.ring_factor) * slower
     return Pace(compute_s=times, slowest_s=max(moving, default=math.inf), exchange_s=exchange_s, loads=(), traffic=())
 
 

@@ -13,6 +13,7 @@ import msgspec
 
 from sim_hardware.plant.words import Happening
 
+COMPLAIN_S = 3.0  # between two sends that time out for a buffer that is too small, ours
 TIMEOUT_S = 1836.0  # of a collective, after which the library ends the job (Q20)
 
 Phase = Literal["running", "saving", "restoring", "hung", "aborted", "lost", "stopped", "done"]
@@ -90,6 +91,8 @@ class State(msgspec.Struct, frozen=True):
     hung_at: float = math.inf
     save_hangs: bool = False
     save_fails: bool = False
+    buffer_small: bool = False
+    complain_at: float = math.inf  # when a send next times out for it
     lost_steps: int = 0  # at the last loss, abort or stop
     ended_at: float = 0.0  # when its processes ended
 

@@ -8,7 +8,7 @@ import msgspec
 
 from sim_hardware.plant.job.pacing import adopt_pace, begin, end, schedule, tell
 from sim_hardware.plant.job.ranks import load_cards
-from sim_hardware.plant.job.shape import TIMEOUT_S, Inputs, State
+from sim_hardware.plant.job.shape import COMPLAIN_S, TIMEOUT_S, Inputs, State
 from sim_hardware.plant.words import PlantError
 
 
@@ -26,7 +26,9 @@ def update(state: State, time: float, inputs: Inputs) -> State:
 
 
 def _ring(state: State) -> State:
-    """What is due at this very time: the ranks meet at the end of their work, or hang for too long."""
+    """What is due at this very time: the ranks meet at the end of their work, or hang for too long; or one of them complains."""
+    if state.at >= state.complain_at:
+        return _complain(state)
     if state.at >= state.hung_at + TIMEOUT_S:
         return end(state, "lost", f"was lost: its collective hung for {TIMEOUT_S:g} s")
     if state.stalled:
@@ -45,6 +47,16 @@ def _ring(state: State) -> State:
         return begin(state, "step")
     state = msgspec.structs.replace(state, requested=False)
     return begin(tell(state, "checkpoint.begun", f"saves step {state.step}", float(state.step)), "save")
+
+
+def _complain(state: State) -> State:
+    """A send has timed out, when there is one: while ranks save, or wait for a silent one, there is none."""
+    after = schedule(msgspec.structs.replace(state, complain_at=state.at + COMPLAIN_S))
+    return (
+        tell(after, "comm.timeout", f"had a send time out in step {state.step + 1} and tried it again")
+        if state.phase == "running"
+        else after
+    )
 
 
 def _end_save(state: State) -> State:

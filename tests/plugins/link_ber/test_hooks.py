@@ -1,62 +1,80 @@
-"""What the plugin hands in, and what it tells people to touch."""
+"""What the plugin hands in: one rule and one remedy per kind, no kind without a remedy, and all of it in one life."""
 
 from __future__ import annotations
 
-from pathlib import Path
+from dataclasses import replace
+
+import msgspec
 
 import supernoded_link_ber
-from supernoded.limits import Limits
-from supernoded.model import Incident, Outcome, Result, Severity
-from supernoded.plugin import Case, Node, World
-from supernoded.testing import ManualClock, MemoryHost, MemoryWires
+from supernoded.history import History
+from supernoded.model import Incident, Reading, Severity
+from supernoded.plugin import Case, Node, Value, World
+from supernoded.quantities import VOCABULARY
 from supernoded.topology import Cable, Supernode, Topology
-from supernoded_link_ber.ber import BerRule
 from supernoded_link_ber.settings import LinkBerSettings
 
-TOPOLOGY = Topology(nodes=(Supernode(name="n0", cards=2),), cables=(Cable(a="n0/card0/port0", b="n0/card1/port1"),))
+PORT, PEER = "n0/card0/port0", "n0/card1/port1"
+TOPOLOGY = Topology(nodes=(Supernode(name="n0", cards=2),), cables=(Cable(a=PORT, b=PEER),))
+SETTINGS = LinkBerSettings()
 
 
-def make_node(folder: Path) -> Node:
-    return Node(name="n0", topology=TOPOLOGY, limits=Limits(), wires=MemoryWires(), clock=ManualClock(), host=MemoryHost(), state=folder)
+def test_each_kind_has_one_rule_and_one_remedy(supernoded_node: Node) -> None:
+    assert supernoded_link_ber.supernoded_settings() is LinkBerSettings
+    rules = [rule.kind for rule in supernoded_link_ber.supernoded_rules(SETTINGS, supernoded_node)]
+    remedies = [remedy.answers for remedy in supernoded_link_ber.supernoded_remedies(SETTINGS, supernoded_node)]
+    assert len(set(rules)) == len(rules)
+    assert sorted(remedies) == sorted(rules)
+    assert [one.name for one in supernoded_link_ber.supernoded_diagnoses(SETTINGS, supernoded_node)] == ["link"]
 
 
-def make_case(subject: str = "n0/card0/port0", members: tuple[str, ...] = (), kind: str = "link.ber") -> Case:
+def test_what_is_watched_is_in_the_vocabulary(supernoded_node: Node) -> None:
+    parts = [*supernoded_link_ber.supernoded_rules(SETTINGS, supernoded_node)]
+    watched = {quantity for part in parts for quantity in part.watches}
+    watched |= {q for part in supernoded_link_ber.supernoded_diagnoses(SETTINGS, supernoded_node) for q in part.watches}
+    assert {quantity for quantity in watched if not quantity.startswith("x.")} <= set(VOCABULARY)
+
+
+def test_every_memory_outlives_a_restart(supernoded_node: Node) -> None:
+    node = replace(supernoded_node, topology=TOPOLOGY)
+    for rule in supernoded_link_ber.supernoded_rules(SETTINGS, node):
+        history, memory = History(rule.watches), rule.start()
+        for at in (1000.0, 1005.0):
+            history.add([reading for quantity in rule.watches for reading in show(quantity, at)], 60.0)
+            memory, verdicts = rule.judge(history.view(at, rule.watches), memory)
+            assert all(verdict.kind == rule.kind and verdict.text for verdict in verdicts)
+        if memory is not None:
+            assert msgspec.json.decode(msgspec.json.encode(memory), type=type(memory)) == memory
+
+
+def show(quantity: str, at: float) -> list[Reading]:
+    """Something of a port and of two of its lanes."""
+    unit = VOCABULARY[quantity].unit if quantity in VOCABULARY else "1"
+    values: dict[str, Value] = {"text": "none", "flags": frozenset({"rx-los"})}
+    value = values.get(unit, 1.0)
+    places = ("n0", PORT, f"{PORT}/lane0", f"{PORT}/lane1")
+    return [Reading(subject=place, quantity=quantity, value=value, unit=unit, at=at, source=s) for place in places for s in ("a", "b")]
+
+
+def test_one_notice_says_what_to_touch_at_both_ends(supernoded_node: Node) -> None:
+    remedies = {one.answers: one for one in supernoded_link_ber.supernoded_remedies(SETTINGS, supernoded_node)}
     incident = Incident(
-        id="i1", kind=kind, subject=subject, scope="node", opened=1.0, severity=Severity.WARNING, text=f"{subject}: bad", members=members
+        id="i1", kind="link.ber", subject=PORT, scope="node", opened=1.0, severity=Severity.WARNING, text=f"{PORT}: bad", members=()
     )
-    return Case(incident=incident)
-
-
-def test_the_parts(tmp_path: Path) -> None:
-    node, settings = make_node(tmp_path), supernoded_link_ber.supernoded_settings()()
-    assert isinstance(settings, LinkBerSettings)
-    assert [rule.kind for rule in supernoded_link_ber.supernoded_rules(settings, node)] == ["link.ber", "link.down", "link.saturated"]
-    assert [remedy.answers for remedy in supernoded_link_ber.supernoded_remedies(settings, node)] == ["link.ber", "link.down"]
-
-
-def test_the_limit_is_the_documents(tmp_path: Path) -> None:
-    rule, *_ = supernoded_link_ber.supernoded_rules(LinkBerSettings(), make_node(tmp_path))
-    assert isinstance(rule, BerRule)
-    assert rule._limit == 1e-12  # L2
-
-
-def test_one_notice_says_what_to_touch_at_both_ends(tmp_path: Path) -> None:
-    remedy, _ = supernoded_link_ber.supernoded_remedies(LinkBerSettings(), make_node(tmp_path))
-    case, world = make_case(), World(topology=TOPOLOGY)
-    step = remedy.next(case, world, 2.0)
+    step = remedies["link.ber"].next(Case(incident=incident), World(topology=TOPOLOGY), 2.0)
     assert step is not None
-    assert (step.kind, step.target) == ("notify", "n0/card0/port0")
     assert step.reason == (
-        "n0/card0/port0: bad. Reseat the optic of n0/card0/port0 and of n0/card1/port1: 90 % of ring breaks are an optic not fully "
+        f"{PORT}: bad. Reseat the optic of {PORT} and of {PEER}: 90 % of ring breaks are an optic not fully "
         "seated. Then look for a fibre bent below 30 mm. If it comes back, replace cable or optic."
     )
-    done = {step.name: Outcome(action="i1/notify", result=Result.DONE, text="", at=3.0)}
-    assert remedy.next(Case(incident=case.incident, done=done), world, 4.0) is None
-    assert remedy.next(Case(incident=case.incident, still_raised=False), world, 4.0) is None
 
 
-def test_a_shared_thing_names_its_members(tmp_path: Path) -> None:
-    _, remedy = supernoded_link_ber.supernoded_remedies(LinkBerSettings(), make_node(tmp_path))
-    step = remedy.next(make_case("cable/a--b", ("a", "b"), "link.down"), World(topology=TOPOLOGY), 2.0)
+def test_a_cable_names_both_of_its_ends(supernoded_node: Node) -> None:
+    remedies = {one.answers: one for one in supernoded_link_ber.supernoded_remedies(SETTINGS, supernoded_node)}
+    cable = f"cable/{PORT}--{PEER}"
+    incident = Incident(
+        id="i1", kind="link.down", subject=cable, scope="node", opened=1.0, severity=Severity.CRITICAL, text="two", members=(PORT, PEER)
+    )
+    step = remedies["link.down"].next(Case(incident=incident), World(topology=TOPOLOGY), 2.0)
     assert step is not None
-    assert "optic of a and of b:" in step.reason
+    assert f"optic of {PORT} and of {PEER}:" in step.reason

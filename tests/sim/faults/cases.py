@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from sim_hardware.devices.panel import Device
+from sim_hardware.drives.commissioning import commission
 from sim_hardware.faults.reading import exchange
 from sim_hardware.loop import SimLoop
 from sim_hardware.loop.play import play
@@ -53,6 +54,10 @@ async def switch_outlet(rig: Rig) -> None:
     """Outlet 3 off, over the PDU's line; it acknowledges."""
     answer = await exchange(rig, "pdu/A1", struct.pack(">BHH", 5, 2, 0))
     assert answer == struct.pack(">BHH", 5, 2, 0)
+
+
+async def switch_monitors_on(rig: Rig) -> None:
+    commission(rig)
 
 
 CASES: dict[str, Case] = {
@@ -124,6 +129,7 @@ CASES: dict[str, Case] = {
     "pool.unmounted": Case("pool/n0"),
     "pool.not_atomic": Case("pool/n0", prepare=orders(AllowAtomic("n0", on=True))),
     "job.rank_silent": Case("job/train/rank7"),
+    "comm.buffer_small": Case("job/train"),
     "job.save_hangs": Case("job/train", provoke=orders(RequestCheckpoint("train"))),
     "job.save_fails": Case("job/train", provoke=orders(RequestCheckpoint("train")), again=True),
     "sensor.freeze": Case("n0/card3:card.power"),
@@ -133,6 +139,7 @@ CASES: dict[str, Case] = {
     "sensor.unit_slip": Case("n0:air.temperature.optics"),
     "sensor.swap": Case("n0/card3:card.serial"),
     "sensor.late": Case("n0/card3:card.power"),
+    "bmc.monitor_off": Case("n1", prepare=switch_monitors_on),
     "device.silent": Case("cdu/0"),
     "device.refusing": Case("n0/bmc"),
     "device.slow": Case("ups/A/snmp"),

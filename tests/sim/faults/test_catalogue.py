@@ -117,6 +117,8 @@ WANTED = (
     "job.rank_silent",
     "job.save_hangs",
     "job.save_fails",
+    "comm.buffer_small",
+    "bmc.monitor_off",
 )
 
 PARAMETERS = [(name, field) for name, kind in CATALOGUE.items() for field in msgspec.structs.fields(kind.parameters)]

@@ -15,10 +15,11 @@ from sim_hardware.loop.play import play
 from sim_hardware.plant.cooling.orders import SetFan, SetFanControl
 from supernoded.limits import Limits
 from supernoded.plugin import Node
-from supernoded.testing import ManualClock, MemoryHost, MemoryWires
+from supernoded.testing import ManualClock, MemoryHost
 from supernoded.topology import Topology
 from supernoded.wire import Pen
-from supernoded.wire.tree import FileTree
+from supernoded.wire.system import SystemWires
+from supernoded_fabric.adapters import Adapters
 from supernoded_fabric.sensors import InfinibandSensor
 from supernoded_fabric.settings import FabricSettings
 from tests.sim.devices.sysfs.nodes import NodePanel
@@ -120,10 +121,16 @@ def test_it_is_kept_in_step(tmp_path: Path, caplog: pytest.LogCaptureFixture) ->
 async def test_the_daemons_own_sensor_reads_it(tmp_path: Path) -> None:
     panel, _ = make(tmp_path)
     node = Node(
-        name="n0", topology=Topology(), limits=Limits(), wires=MemoryWires(), clock=ManualClock(), host=MemoryHost(), state=tmp_path
+        name="n0",
+        topology=Topology(),
+        limits=Limits(),
+        wires=SystemWires(Pen(lambda _: None)),
+        clock=ManualClock(),
+        host=MemoryHost(),
+        state=tmp_path,
     )
-    settings = FabricSettings(subjects=name_ports(panel.rack, "n0"))
-    sensor = InfinibandSensor(FileTree(tmp_path / "infiniband", Pen(lambda scope: None), 30.0), node, settings)
+    settings = FabricSettings(infiniband=str(tmp_path / "infiniband"), subjects=name_ports(panel.rack, "n0"))
+    sensor = InfinibandSensor(Adapters(node, settings), node, settings)
     found = {(reading.subject, reading.quantity): reading.value for reading in await sensor.read()}
     assert found["n0/nic/mlx5_0", "link.speed"] == 200.0
     assert found["n0/card1/port1", "link.state"] == 1.0

@@ -58,6 +58,9 @@ class Desk:
         for ring in self.rack.rings:
             mine: dict[str, Value] = {"ring.closed": 1.0, "ring.mode": "sar_ring", "hop.latency": 1.75}
             self.values |= {(f"ring/{ring.name}", quantity): value for quantity, value in mine.items()}
+        for switch in self.rack.switches:
+            set_by_hand: dict[str, Value] = {"pfc_threshold": 120_000.0, "ecn_threshold": 110_000.0, "ecn": 1.0, "drops": 3.0}
+            self.values |= {(f"switch/{switch.name}", f"switch.{name}"): value for name, value in set_by_hand.items()}
         for number, cable in enumerate(self.rack.cables):
             self.values[cable.subject, "hop.latency"] = 1.70 + number / 100.0
 

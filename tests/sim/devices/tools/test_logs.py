@@ -41,7 +41,10 @@ def test_each_log_has_what_its_program_knows_and_each_node_what_concerns_it() ->
         == logs.read("n1", "train.log")
         == "2027-01-15 08:01:01,062 INFO checkpoint.committed: job/train saved step 30\n"
     )
-    assert [(node, name) for node, name, _ in told] == [("n1", "hccl.log")] * 2 + [("n0", "train.log"), ("n1", "train.log")]
+    assert logs.read("n0", "kernel.log") == ""
+    assert logs.read("n1", "kernel.log") == "<6>[    1.500000] mlx5_core 0000:67:00.0 eth7: Link down\n"
+    jobs = [("n0", "train.log"), ("n1", "train.log")]
+    assert [(node, name) for node, name, _ in told] == [("n1", "hccl.log"), ("n1", "kernel.log"), ("n1", "hccl.log"), *jobs]
     assert "".join(line for node, name, line in told if (node, name) == ("n1", "hccl.log")) == logs.read("n1", "hccl.log")
 
 

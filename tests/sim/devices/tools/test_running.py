@@ -28,6 +28,15 @@ LINES = (
     "nvidia-smi -q -x",
     "nvidia-smi -L",
     "nvidia-smi nvlink -s",
+    "ethtool -S eth1",
+    "ethtool -I --show-fec eth1",
+    "ethtool --json -I --show-fec eth1",
+    "ethtool -m eth1",
+    "mlxlink -d mlx5_1 -c -m",
+    "mlxlink -d mlx5_1 -c -m --json",
+    "lldpcli -f json show neighbors",
+    "switch_cli s1 display congestion",
+    "switch_cli s1 display counters",
     "nvidia-smi --query-gpu=power.draw,memory.used,temperature.gpu --format=csv",
 )
 

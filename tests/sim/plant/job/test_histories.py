@@ -14,6 +14,7 @@ from sim_hardware.plant.job.orders import (
     RemapRanks,
     RequestCheckpoint,
     ResumeJob,
+    ShrinkBuffer,
     SilenceRank,
     StopJob,
     WithdrawCheckpoint,
@@ -27,6 +28,7 @@ ORDERS = st.one_of(
         [RequestCheckpoint("train"), WithdrawCheckpoint("train"), AbortCollective("train"), ResumeJob("train"), StopJob("train")]
     ),
     st.builds(SilenceRank, st.just("train"), st.integers(0, 2), st.booleans()),
+    st.builds(ShrinkBuffer, st.just("train"), st.booleans()),
     st.builds(HangSave, st.just("train"), st.booleans()),
     st.builds(FailSave, st.just("train"), st.booleans()),
     st.builds(RemapRanks, st.just("train"), st.dictionaries(st.integers(0, 2), st.sampled_from([f"n{n}/card0" for n in range(4)]))),

@@ -11,6 +11,7 @@ from sim_hardware.plant.job.orders import (
     RemapRanks,
     RequestCheckpoint,
     ResumeJob,
+    ShrinkBuffer,
     SilenceRank,
     StopJob,
     WithdrawCheckpoint,
@@ -236,3 +237,27 @@ def test_every_sensor_answers() -> None:
     state = begin(3.0)
     assert all(job.sense(state, sensor.subject, sensor.quantity) is not None for sensor in job.sensors(state))
     assert len(list(job.sensors(state))) == 14 + 5 * RANKS
+
+
+def test_with_a_small_buffer_sends_time_out_every_3_s_and_steps_take_longer() -> None:
+    state = play(job.apply(begin(4.0), ShrinkBuffer("train", small=True)), 10.0)
+    assert [at for at, kind in kinds(state) if kind == "comm.timeout"] == [7.0, 10.0, 13.0]
+    assert ask(state, "job.step_time") == pytest.approx(2.0 * (1.0 - 0.061) + 8.0 * 0.122)
+    assert ask(state, "job.state") == "running"
+    state = play(job.apply(state, ShrinkBuffer("train", small=False)), 20.0)
+    assert (ask(state, "job.step_time"), kinds(state)) == (2.0, [])
+
+
+def test_what_was_said_twice_changes_nothing_and_a_job_that_hangs_does_not_complain() -> None:
+    state = job.apply(begin(4.0), ShrinkBuffer("train", small=True))
+    assert job.apply(state, ShrinkBuffer("train", small=True)) == state
+    state = play(job.apply(state, SilenceRank("train", 0, silent=True)), 60.0)
+    assert [kind for _, kind in kinds(state)].count("comm.timeout") == 0
+    assert ask(state, "job.state") == "hung"
+
+
+def test_a_job_that_is_resumed_with_its_small_buffer_complains_again() -> None:
+    state = play(job.apply(job.apply(begin(4.0), ShrinkBuffer("train", small=True)), StopJob("train")), 50.0)
+    assert kinds(state) == []
+    state = play(job.apply(state, ResumeJob("train")), 20.0)
+    assert [kind for _, kind in kinds(state)].count("comm.timeout") >= 3

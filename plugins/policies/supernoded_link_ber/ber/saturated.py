@@ -7,11 +7,14 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from supernoded.plugin import NODE, Level, State, Verdict, View
-from supernoded_link_ber.counting import is_saturated
+from supernoded_link_ber.ber.counting import is_saturated
+from supernoded_link_ber.ber.sources import is_lane
 
 COUNTERS = {
     "link.symbol_errors": "symbol errors",
+    "link.effective_errors": "effective errors",
     "link.receive_errors": "receive errors",
+    "link.fec.uncorrected": "uncorrectable blocks",
     "link.recoveries": "link recoveries",
     "link.downed": "times the link went down",
     "link.discards": "discards",
@@ -20,7 +23,7 @@ LIVE, REACHED = "live", "reached"
 
 
 class SaturatedMemory(msgspec.Struct, frozen=True):
-    """Subject -> quantity -> `live` (it did count) or `reached` (it counted, and then reached its ceiling)."""
+    """Subject -> quantity and source -> `live` (it did count) or `reached` (it counted, and then reached its ceiling)."""
 
     lives: dict[str, dict[str, str]] = {}
 
@@ -38,41 +41,42 @@ class SaturatedRule:
     def judge(self, seen: View, memory: SaturatedMemory) -> tuple[SaturatedMemory, Sequence[Verdict]]:
         """The level of every link with an error counter."""
         lives, verdicts = dict(memory.lives), list[Verdict]()
-        for subject in sorted({subject for quantity in COUNTERS for subject in seen.subjects(quantity)}):
+        for subject in sorted({subject for quantity in COUNTERS for subject in seen.subjects(quantity) if not is_lane(subject)}):
             lives[subject], verdict = self._judge(seen, subject, lives.get(subject, {}))
             verdicts.append(verdict)
         return SaturatedMemory(lives), verdicts
 
     def _judge(self, seen: View, subject: str, lives: Mapping[str, str]) -> tuple[dict[str, str], Verdict]:
         kept, full, unseen = dict(lives), list[str](), list[str]()
-        for quantity, name in COUNTERS.items():
-            reading = seen.newest(quantity, subject)
+        for quantity, source in [(name, source) for name in COUNTERS for source in seen.sources(name, subject)]:
+            reading, key = seen.newest(quantity, subject, source), f"{quantity} {source}"
             if reading is None:
                 continue
             if reading.state is State.GOOD:
-                kept[quantity] = LIVE
+                kept[key] = LIVE
             elif is_saturated(reading):
-                full.append(name)
-                if quantity in kept:
-                    kept[quantity] = REACHED
+                full.append(_name(key))
+                if key in kept:
+                    kept[key] = REACHED
             else:
                 unseen.append(f"{quantity} is {reading.state.value}: {reading.note}")
-        reached = [COUNTERS[quantity] for quantity, life in kept.items() if life == REACHED and quantity in COUNTERS]
+        reached = [_name(key) for key, life in kept.items() if life == REACHED]
         level, text = _describe(reached, full, unseen)
         return kept, Verdict(kind=self.kind, subject=subject, level=level, text=f"{subject}: {text}", at=seen.now, unseen=tuple(unseen))
 
 
+def _name(key: str) -> str:
+    quantity, _, source = key.partition(" ")
+    return f"{COUNTERS.get(quantity, quantity)} of {source or 'its source'}"
+
+
 def _describe(reached: Sequence[str], full: Sequence[str], unseen: Sequence[str]) -> tuple[Level, str]:
     if reached:
-        return (
-            Level.RAISED,
-            f"the counter of {' and of '.join(reached)} has reached its ceiling and counts no more; reset it or read another source",
-        )
+        text = f"the counter of {' and of '.join(reached)} has reached its ceiling and counts no more; reset it or read another source"
+        return Level.RAISED, text
     if full:
-        return (
-            Level.UNSURE,
-            f"the counter of {' and of '.join(full)} stands at its ceiling since it was first read; it measures nothing until reset",
-        )
+        text = f"the counter of {' and of '.join(full)} stands at its ceiling since it was first read; it measures nothing until reset"
+        return Level.UNSURE, text
     if unseen:
         return Level.UNSURE, "; ".join(unseen)
     return Level.CLEAR, "no counter is at its ceiling"

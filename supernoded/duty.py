@@ -17,7 +17,7 @@ from supernoded.history import DEFAULT_WINDOW, FORGET_AFTER, History
 from supernoded.incidents import Ledger
 from supernoded.journal import entries, queries
 from supernoded.journal.writer import Journal
-from supernoded.judging import Bench
+from supernoded.judging import LEAST_INTERVAL, Bench
 from supernoded.model import Cause, Incident, Reading, Result
 from supernoded.modes import Modes
 from supernoded.parts import World
@@ -29,7 +29,6 @@ from supernoded.supervisor import Health, keep
 from supernoded.topology import Topology
 from supernoded.worker import Bureau, Teller
 
-JUDGE_EVERY = 5.0  # seconds after which every rule is asked even without news, so that age is seen
 MOST_ACTIONS = 1_000  # of an earlier life that count against the rates of this one
 SNAPSHOT_EVERY = 10.0  # seconds between two snapshots of the rules' memories
 
@@ -135,9 +134,9 @@ class Duty:
 
     async def _judge(self) -> None:
         while True:
-            await self._m.clock.sleep(JUDGE_EVERY)
+            await self._m.clock.sleep(LEAST_INTERVAL)
             self.judged_at = self._m.clock.now()
-            self.bench.judge(self.judged_at)
+            self.bench.catch_up(self.judged_at)
 
     async def _remember(self) -> None:
         while True:

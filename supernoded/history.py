@@ -55,17 +55,25 @@ class History:
 
     def add(self, readings: Iterable[Reading], fresh_for: float) -> None:
         """Take in what a sensor read; each counts as fresh for `fresh_for` seconds."""
+        grown: set[str] = set()
         for reading in readings:
             views = self._series.setdefault(reading.quantity, {}).setdefault(reading.subject, {})
             series = views.get(reading.source)
             if series is None:
                 series = views[reading.source] = Series()
+                grown.add(reading.quantity)
             series.fresh_for = fresh_for
             series.insert(reading)
             window = self._windows.get(reading.quantity, DEFAULT_WINDOW)
             self._count += 1 - series.trim(series.readings[-1].at - window)
+        for quantity in grown:
+            self._sort(quantity)
         if self._count > self._most and self._count >= 2 * sum(1 for _ in self._walk()):  # fewer could not be halved
             self._thin()
+
+    def _sort(self, quantity: str) -> None:
+        """Subjects and sources are kept in order: they are asked for far oftener than there is a new one."""
+        self._series[quantity] = {subject: dict(sorted(views.items())) for subject, views in sorted(self._series[quantity].items())}
 
     def _walk(self) -> Iterator[Series]:
         return (series for subjects in self._series.values() for views in subjects.values() for series in views.values())
@@ -105,7 +113,7 @@ class History:
 def _as_of(series: Series, now: float) -> Reading:
     last = series.readings[-1]
     age = now - last.at
-    if last.state is State.GOOD and age > series.fresh_for:
+    if age > series.fresh_for and last.state is State.GOOD:
         return msgspec.structs.replace(last, state=State.STALE, note=f"last read {age:.1f} s ago, fresh for {series.fresh_for:.1f} s")
     return last
 
@@ -128,21 +136,23 @@ class View:
         return self._series.get(quantity, {})
 
     def _choose(self, quantity: str, subject: str, source: str | None) -> Series | None:
-        views = self._of(quantity).get(subject, {})
+        views = self._of(quantity).get(subject)
+        if views is None:
+            return None
         if source is not None:
             return views.get(source)
-        if len(views) < 2:
-            return next(iter(views.values()), None)
-        ranked = [views[name] for name in sorted(views)]
-        return next((series for series in ranked if _as_of(series, self.now).state is State.GOOD), ranked[0])
+        first, *others = views.values()
+        if not others:
+            return first
+        return next((series for series in (first, *others) if _as_of(series, self.now).state is State.GOOD), first)
 
     def subjects(self, quantity: str) -> list[str]:
         """Every subject this quantity was read for within a day or so, sorted."""
-        return sorted(self._of(quantity))
+        return list(self._of(quantity))
 
     def sources(self, quantity: str, subject: str) -> list[str]:
         """Who has read it within a day or so, sorted."""
-        return sorted(self._of(quantity).get(subject, ()))
+        return list(self._of(quantity).get(subject, ()))
 
     def newest(self, quantity: str, subject: str, source: str | None = None) -> Reading | None:
         """The newest reading with its state as of now (STALE when it is too old); None when there was none for a day."""

@@ -10,7 +10,7 @@ from supernoded.clock import Clock
 from supernoded.cluster.outbox import Outbox
 from supernoded.cluster.seats import FixedSeats
 from supernoded.cluster.session import Session
-from supernoded.duty import JUDGE_EVERY, Duty
+from supernoded.duty import Duty
 from supernoded.errors import JournalError
 from supernoded.journal import entries
 from supernoded.journal.writer import Journal
@@ -23,6 +23,7 @@ from supernoded.settings import Settings
 from supernoded.supervisor import Health
 
 ASK_AGAIN = 2.0  # seconds
+ALIVE = 15.0  # seconds without judging after which the service manager's watchdog is no longer fed (ours)
 GRACE = 10.0  # seconds after the start in which a missing MQTT session is no trouble yet
 
 
@@ -131,7 +132,7 @@ class House:
 
     def is_alive(self) -> bool:
         """Whether the judging goes on: what the service manager's watchdog is told."""
-        return all(self.clock.now() - duty.judged_at < 3 * JUDGE_EVERY for duty in self.duties)
+        return all(self.clock.now() - duty.judged_at < ALIVE for duty in self.duties)
 
     def sentence(self) -> str:
         """One line for `systemctl status`."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -14,6 +15,9 @@ from supernoded.supervisor import BUGS, Health, describe
 from supernoded.vetting import vet_cause, vet_verdict
 
 Deliver = Callable[[Verdict], None]
+
+LEAST_INTERVAL = 0.5  # seconds between two questions to one rule: what comes within that time is judged together
+LONGEST_INTERVAL = 5.0  # seconds after which it is asked even without news, so that age is seen
 
 
 class Bench:
@@ -28,6 +32,8 @@ class Bench:
         self._levels: dict[tuple[str, str], Verdict] = {}  # the last word on each subject, for status and for a rule that breaks
         self._saved: dict[str, bytes] = {}
         self._unwritable: set[str] = set()  # rules whose memory JSON cannot carry
+        self._asked: dict[str, float] = {}  # when each rule was asked last
+        self._due: set[str] = set()  # rules with news that wait for their turn
 
     def _start(self, rule: Rule[Any]) -> bool:
         try:
@@ -66,10 +72,24 @@ class Bench:
         return changed
 
     def judge(self, now: float, fresh: Iterable[str] | None = None) -> None:
-        """Ask every rule that watches one of the fresh quantities; None = all of them."""
+        """Ask every rule that watches one of the fresh quantities, unless it has just been asked; None = all of them."""
         news = None if fresh is None else set(fresh)
         for rule in self._rules:
-            if news is None or not news.isdisjoint(rule.watches):
+            if news is None or (not news.isdisjoint(rule.watches) and not self._defer(rule.kind, now)):
+                self._ask(rule, now)
+
+    def _defer(self, kind: str, now: float) -> bool:
+        since = now - self._asked.get(kind, -math.inf)
+        if not 0.0 <= since < LEAST_INTERVAL:
+            return False
+        self._due.add(kind)
+        return True
+
+    def catch_up(self, now: float) -> None:
+        """Ask the rules whose news had to wait, and those that have not been asked for long."""
+        for rule in self._rules:
+            since = now - self._asked.get(rule.kind, -math.inf)
+            if rule.kind in self._due or not 0.0 <= since < LONGEST_INTERVAL:
                 self._ask(rule, now)
 
     def diagnose(self, subjects: Iterable[str], now: float) -> tuple[Cause, ...]:
@@ -102,6 +122,8 @@ class Bench:
         self._levels = {key: verdict for key, verdict in self._levels.items() if verdict.at >= horizon}
 
     def _ask(self, rule: Rule[Any], now: float) -> None:
+        self._asked[rule.kind] = now
+        self._due.discard(rule.kind)
         view = self._history.view(now, rule.watches)
         try:
             memory, said = rule.judge(view, self._memories[rule.kind])

@@ -23,7 +23,7 @@ LONGEST_NAME = 200  # characters of a step's name, which becomes part of an iden
 
 def vet_reading(word: object, now: float, source: str = "") -> Reading:
     """A reading that JSON can carry, by `source`; one whose time cannot be is UNKNOWN, or it would stay fresh for ever."""
-    reading = _vet(word, Reading)
+    reading = word if isinstance(word, Reading) and _is_whole(word) else _vet(word, Reading)
     reading = msgspec.structs.replace(reading, source=source) if source else reading
     texts = reading.subject, reading.quantity, reading.unit, reading.note
     value, whole = _clean_value(reading.value), "".join(texts)
@@ -34,6 +34,17 @@ def vet_reading(word: object, now: float, source: str = "") -> Reading:
         return reading
     note = f"read at {reading.at:.1f}, which is not before {now:.1f}: the clock of its source is wrong"
     return msgspec.structs.replace(reading, note=note, value=None, state=State.UNKNOWN, at=now)
+
+
+def _is_whole(reading: Reading) -> bool:
+    """Whether every field is of its type, by the quickest look there is: hundreds come in a second, and nearly all are right."""
+    value = reading.value
+    return (
+        (type(value) is float or value is None or type(value) is str)
+        and type(reading.at) is float
+        and type(reading.state) is State
+        and type(reading.subject) is type(reading.quantity) is type(reading.unit) is type(reading.note) is str
+    )
 
 
 def _clean_value(value: Value) -> Value:

@@ -40,7 +40,7 @@ NOWHERE = Path("/nonexistent")  # a replay has no state folder
 
 MOST_FILES = 100_000
 LONGEST_FILE = 65_536  # bytes
-AFTERMATH = 0.5  # seconds of input time after the last reading, in which its incidents are rehearsed
+AFTERMATH = 1.0  # seconds of input time after the last reading, in which it is judged and its incidents are rehearsed
 
 
 class InputLoop(asyncio.SelectorEventLoop):

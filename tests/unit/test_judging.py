@@ -250,3 +250,36 @@ def test_the_last_words_are_kept_by_subject_and_kind() -> None:
         assert [(verdict.subject, verdict.kind, verdict.level) for verdict in bench.last_words()] == [("n0", "host.busy", Level.RAISED)]
 
     run(main())
+
+
+def test_news_within_half_a_second_is_judged_together() -> None:
+    async def main() -> None:
+        said: list[Verdict] = []
+        store = history()
+        bench = Bench([Busy()], store, health(), said.append)
+        for at, load in ((1.0, 1.0), (1.1, 11.0), (1.2, 12.0)):
+            store.add([reading(load, at=at)], fresh_for=10)
+            bench.judge(at, {"host.load"})
+        assert [v.text for v in said] == ["load 1.0"]  # the first at once
+        bench.catch_up(1.4)
+        assert [v.text for v in said] == ["load 1.0", "load 12.0"]
+        bench.catch_up(1.9)
+        assert len(said) == 2  # no news since
+        store.add([reading(13.5, at=1.95)], fresh_for=10)
+        bench.judge(1.95, {"host.load"})
+        assert len(said) == 3
+
+    run(main())
+
+
+def test_without_news_every_rule_is_asked_every_few_seconds_and_after_a_clock_was_set_back() -> None:
+    async def main() -> None:
+        said: list[Verdict] = []
+        bench = Bench([Busy()], history(), health(), said.append)
+        for tick in range(30):
+            bench.catch_up(100.0 + tick / 2)
+        assert [v.at for v in said] == [100.0, 105.0, 110.0]
+        bench.catch_up(50.0)
+        assert said[-1].at == 50.0
+
+    run(main())

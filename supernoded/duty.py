@@ -81,11 +81,11 @@ class Duty:
 
     def take(self, readings: Sequence[Reading], fresh_for: float) -> None:
         """What a sensor read: kept, judged at once, and written if it is news."""
-        self.history.add(readings, fresh_for)
+        turned = self.history.add(readings, fresh_for)
         rows = self._sieve.sift(readings)
         if rows:
             self._readings_to.post(entries.store_readings(rows))
-        self.bench.judge(self._m.clock.now(), {reading.quantity for reading in readings})
+        self.bench.judge(self._m.clock.now(), {reading.quantity for reading in readings}, turned)
         for follow in self.followers:
             follow(readings, fresh_for)
 
@@ -93,8 +93,8 @@ class Duty:
         """What another scope or node has read and this one watches: kept and judged. It is written where it was read."""
         news = [reading for reading in readings if reading.quantity in self.watched]
         if news:
-            self.history.add(news, fresh_for)
-            self.bench.judge(self._m.clock.now(), {reading.quantity for reading in news})
+            turned = self.history.add(news, fresh_for)
+            self.bench.judge(self._m.clock.now(), {reading.quantity for reading in news}, turned)
 
     def _find_causes(self, incident: Incident) -> tuple[Cause, ...]:
         return self.bench.diagnose(incident.members or (incident.subject,), self._m.clock.now())

@@ -53,15 +53,17 @@ class History:
         self._count = 0
         self._series: dict[str, dict[str, dict[str, Series]]] = {}  # quantity -> subject -> source -> series
 
-    def add(self, readings: Iterable[Reading], fresh_for: float) -> None:
-        """Take in what a sensor read; each counts as fresh for `fresh_for` seconds."""
-        grown: set[str] = set()
+    def add(self, readings: Iterable[Reading], fresh_for: float) -> set[str]:
+        """Take in what a sensor read; each counts as fresh for `fresh_for` seconds. Gives the quantities of which one has turned."""
+        grown, turned = set[str](), set[str]()
         for reading in readings:
             views = self._series.setdefault(reading.quantity, {}).setdefault(reading.subject, {})
             series = views.get(reading.source)
             if series is None:
                 series = views[reading.source] = Series()
                 grown.add(reading.quantity)
+            if not series.readings or has_turned(series.readings[-1], reading):
+                turned.add(reading.quantity)
             series.fresh_for = fresh_for
             series.insert(reading)
             window = self._windows.get(reading.quantity, DEFAULT_WINDOW)
@@ -70,6 +72,7 @@ class History:
             self._sort(quantity)
         if self._count > self._most and self._count >= 2 * sum(1 for _ in self._walk()):  # fewer could not be halved
             self._thin()
+        return turned
 
     def _sort(self, quantity: str) -> None:
         """Subjects and sources are kept in order: they are asked for far oftener than there is a new one."""
@@ -108,6 +111,13 @@ class History:
     def everything(self) -> list[Reading]:
         """Every reading that is kept, in no order."""
         return [reading for series in self._walk() for reading in series.readings]
+
+
+def has_turned(before: Reading, after: Reading) -> bool:
+    """Whether a reading says something else than the one before: another state, word or set of flags, on or off. Numbers only drift."""
+    if after.state is not before.state:
+        return True
+    return after.value != before.value and (not isinstance(after.value, float) or after.value in (0.0, 1.0))
 
 
 def _as_of(series: Series, now: float) -> Reading:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -16,7 +16,7 @@ from supernoded.vetting import vet_cause, vet_verdict
 
 Deliver = Callable[[Verdict], None]
 
-LEAST_INTERVAL = 0.5  # seconds between two questions to one rule: what comes within that time is judged together
+LEAST_INTERVAL = 0.5  # seconds between two questions to one rule about numbers that drift; what turns is judged at once
 LONGEST_INTERVAL = 5.0  # seconds after which it is asked even without news, so that age is seen
 
 
@@ -71,19 +71,25 @@ class Bench:
                 changed[kind] = self._saved[kind] = body
         return changed
 
-    def judge(self, now: float, fresh: Iterable[str] | None = None) -> None:
-        """Ask every rule that watches one of the fresh quantities, unless it has just been asked; None = all of them."""
-        news = None if fresh is None else set(fresh)
-        for rule in self._rules:
-            if news is None or (not news.isdisjoint(rule.watches) and not self._defer(rule.kind, now)):
-                self._ask(rule, now)
+    def judge(self, now: float, fresh: Iterable[str] | None = None, turned: Collection[str] = ()) -> None:
+        """Ask every rule that watches one of the fresh quantities; None = all of them.
 
-    def _defer(self, kind: str, now: float) -> bool:
-        since = now - self._asked.get(kind, -math.inf)
-        if not 0.0 <= since < LEAST_INTERVAL:
-            return False
-        self._due.add(kind)
-        return True
+        One that has just been asked waits for its turn, unless it watches one of the quantities of which something has turned.
+        """
+        news = None if fresh is None else set(fresh)
+        urgent = set(turned)
+        for rule in self._rules:
+            if news is None or not urgent.isdisjoint(rule.watches):
+                self._ask(rule, now)
+            elif not news.isdisjoint(rule.watches):
+                self._ask_in_turn(rule, now)
+
+    def _ask_in_turn(self, rule: Rule[Any], now: float) -> None:
+        since = now - self._asked.get(rule.kind, -math.inf)
+        if 0.0 <= since < LEAST_INTERVAL:
+            self._due.add(rule.kind)
+        else:
+            self._ask(rule, now)
 
     def catch_up(self, now: float) -> None:
         """Ask the rules whose news had to wait, and those that have not been asked for long."""

@@ -14,7 +14,8 @@ from supernoded.cluster import topics
 from supernoded.cluster.fabric import Message
 from supernoded.cluster.topics import Digest
 from supernoded.errors import PluginError
-from supernoded.model import Reading, State
+from supernoded.history import has_turned
+from supernoded.model import Reading
 from supernoded.vetting import vet_reading
 
 EVERY = 5.0  # seconds (design section 10)
@@ -53,17 +54,17 @@ class Digests:
     ) -> None:
         self._speaker, self._clock, self._watched, self._nodes = speaker, clock, frozenset(watched), frozenset(nodes)
         self._newest, self._publish, self._take = newest, publish, take
-        self._known: dict[tuple[str, str, str], tuple[object, State]] = {}
+        self._known: dict[tuple[str, str, str], Reading] = {}
         self._changed = asyncio.Event()
 
     def note(self, readings: Sequence[Reading], fresh_for: float) -> None:
-        """What this node has just read: a change is told soon. Totals change always and wait for their turn."""
+        """What this node has just read: what turns is told soon. Numbers that drift wait for their turn."""
         del fresh_for
         for reading in readings:
             if reading.quantity in self._watched:
-                key, seen = (reading.subject, reading.quantity, reading.source), (_word(reading), reading.state)
-                if self._known.get(key) != seen:
-                    self._known[key] = seen
+                key = reading.subject, reading.quantity, reading.source
+                before, self._known[key] = self._known.get(key), reading
+                if before is None or has_turned(before, reading):
                     self._changed.set()
 
     async def run(self) -> None:
@@ -99,12 +100,6 @@ class Digests:
         """A node speaks for itself and for what belongs to no node."""
         owner = reading.subject.partition("/")[0]
         return reading.quantity in self._watched and (owner == digest.node or owner not in self._nodes)
-
-
-def _word(reading: Reading) -> object:
-    """What of a value is news at once: words, flags and states. Numbers that drift are told in their turn."""
-    value = reading.value
-    return value if not isinstance(value, float) or value in (0.0, 1.0) else None
 
 
 def _split(readings: Sequence[Reading]) -> Iterator[tuple[Reading, ...]]:

@@ -119,3 +119,24 @@ def test_texts_and_flags_are_asked_by_their_kind() -> None:
     seen = store.view(2.0, watches)
     assert (seen.text("link.fec", "p"), seen.flags("link.los", "p")) == ("none", frozenset({"rx-los"}))
     assert (seen.flags("link.fec", "p"), seen.text("link.los", "p"), seen.number("link.los", "p")) == (None, None, None)
+
+
+def test_words_flags_and_states_turn_and_numbers_drift() -> None:
+    store = history()
+    pairs = [
+        (5.0, 5.0),
+        (5.0, 6.0),
+        (0.0, 1.0),
+        (7.0, 0.0),
+        (5.0, None),
+        (None, None),
+        ("up", "up"),
+        ("up", "down"),
+        (frozenset("a"), frozenset("b")),
+    ]
+    turned = []
+    for number, values in enumerate(pairs):
+        subject = f"n{number}"
+        assert store.add([reading(values[0], at=1.0, subject=subject)], 10.0) == {"host.load"}  # first sight
+        turned.append(bool(store.add([reading(values[1], at=2.0, subject=subject)], 10.0)))
+    assert turned == [False, False, True, True, True, False, False, True, True]

@@ -265,9 +265,10 @@ def test_news_within_half_a_second_is_judged_together() -> None:
         assert [v.text for v in said] == ["load 1.0", "load 12.0"]
         bench.catch_up(1.9)
         assert len(said) == 2  # no news since
-        store.add([reading(13.5, at=1.95)], fresh_for=10)
-        bench.judge(1.95, {"host.load"})
-        assert len(said) == 3
+        for at in (1.95, 1.96, 1.97):
+            turned = store.add([reading(None if at == 1.97 else 12.5, at=at)], fresh_for=10)
+            bench.judge(at, {"host.load"}, turned)
+        assert [v.at for v in said[2:]] == [1.95, 1.97]  # what can no longer be read has turned: at once
 
     run(main())
 

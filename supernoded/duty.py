@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -31,6 +32,7 @@ from supernoded.worker import Bureau, Teller
 
 MOST_ACTIONS = 1_000  # of an earlier life that count against the rates of this one
 SNAPSHOT_EVERY = 10.0  # seconds between two snapshots of the rules' memories
+FORGET_TURNS = 60  # snapshots between two looks at what nobody reports any more: what is a day old may become ten minutes older
 
 
 @dataclass(frozen=True)
@@ -139,10 +141,11 @@ class Duty:
             self.bench.catch_up(self.judged_at)
 
     async def _remember(self) -> None:
-        while True:
+        for turn in itertools.count(1):
             await self._m.clock.sleep(SNAPSHOT_EVERY)
             self.snapshot()
-            self._forget(self._m.clock.now() - FORGET_AFTER)
+            if turn % FORGET_TURNS == 0:
+                self._forget(self._m.clock.now() - FORGET_AFTER)
 
     def _forget(self, horizon: float) -> None:
         self.history.forget(horizon)

@@ -23,6 +23,8 @@ from supernoded_link_ber.ber.bank import YEAR, Bank, advance, count_expected, de
 from supernoded_link_ber.ber.judging import Judge
 from supernoded_link_ber.ber.rising import TrendRule
 from supernoded_link_ber.ber.rules import BerRule, OverruledRule
+from supernoded_link_ber.gallery import Gallery
+from supernoded_link_ber.health.ports import WATCHES
 from supernoded_link_ber.settings import LinkBerSettings
 
 LIMIT, SPEED, POLL, YEARS = 1e-12, 200.0, 5.0, 1000.0  # L2, L12, L1, ours
@@ -134,8 +136,13 @@ def time_readings(polls: int) -> list[Row]:
     """What the rules take for one reading, on ports just below the limit: their worst case."""
     settings, rows = LinkBerSettings(), list[Row]()
     judge = Judge(LIMIT, SPEED, settings)
-    rules: list[Rule[Any]] = [BerRule(judge), OverruledRule(judge), TrendRule(LIMIT, settings)]
-    for rule in rules:
+    makers: list[Callable[[Gallery], Rule[Any]]] = [
+        lambda gallery: BerRule(judge, gallery),
+        lambda gallery: OverruledRule(judge, gallery),
+        lambda gallery: TrendRule(LIMIT, settings, gallery),
+    ]
+    for make in makers:  # each looks at the ports itself, which all rules of a daemon do but once
+        rule = make(Gallery(WATCHES, lambda _: ""))
         spent, size = time_rule(rule, polls)
         rows.append(make_row(f"one reading, {rule.kind}", spent * 1e6, "us", 100.0, f"{PORTS} ports, {len(COUNTERS)} counters each"))
         rows.append(make_row(f"memory of {rule.kind} as JSON", size / 1024.0, "KiB", 128.0))

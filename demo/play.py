@@ -15,11 +15,12 @@ from sim_hardware.rack.reading import merge
 HASTE = {
     "incidents": {"clear_after_s": 2},  # s; 60 by default
     "plugins": {
-        "link_ber": {"clear_s": 2, "false_clear": 0.2},  # 60 s and 0.05 by default
-        "fabric": {"period_s": 0.5},  # s; 5 by default
+        "link_ber": {"clear_s": 2, "false_clear": 0.4},  # 60 s and 0.05 by default
+        "fabric": {"period_s": 0.5, "mlxlink_s": 5},  # s; 5 and 30 by default
+        "ascend": {"optical_s": 5, "ring_s": 5},  # s; 30 and 15 by default
     },
 }
-RING, SICK, PULLED = "ring/backplane-n0", "n0/card2/port0", "n0/card4/port0"
+RING, SICK, PULLED, MONITOR = "ring/backplane-n0", "n0/card2/port0", "n0/card4/port0", "n0"
 SHOWN = '"(broker|cdu/0|n0/bmc|n0/sysfs|n0/tools|pdu/A1|ups/A|ups/A/snmp)"'  # devices of all that are served
 SCENARIO = "sag-500ms"
 
@@ -30,6 +31,7 @@ def play(stage: Stage) -> None:
     run_daemon(stage)
     make_link_err(stage)
     pull_module(stage)
+    diagnose(stage)
     lift(stage)
     sag(stage)
     play_scenario(stage)
@@ -51,35 +53,58 @@ def run_daemon(stage: Stage) -> None:
     (stage.rack / "hasty.toml").write_text(tomli_w.dumps(merge(settings, HASTE)))
     say(
         "2. The daemon of node n0 talks to it as to real hardware. The rack came with its settings, n0/supernoded.toml; hasty.toml is "
-        "the same, but looks twice a second and calls a trouble over after seconds, not minutes."
+        "the same, but looks at links more often and calls a trouble over after seconds, not minutes."
     )
     stage.start('PATH="$SUPERNODE_SIM_DIR/n0/bin:$PATH" supernoded --config "$SUPERNODE_SIM_DIR/hasty.toml"')
     stage.export("SUPERNODED_SOCKET", stage.socket)
     stage.wait("the daemon to be READY", stage.started)
+    stage.wait("all its sensors to have looked", stage.all_seen)
+    stage.wait("its first finding", lambda: stage.find_incident(MONITOR))
     stage.type("supernodectl status")
-    say("3. The truth, which only the simulator knows: the cards' ring is whole.")
-    stage.type(f"supernode-sim truth {RING}")
+    say(
+        "The one incident is real: this node's BMC came with its link monitor off, and that stays open until somebody switches it on. The "
+        "cards' ring is whole, as the daemon sees it by cables and library, and in truth, which only the simulator knows:"
+    )
+    stage.wait("the hops to be measured", lambda: stage.find_reading("hop.latency"))
+    stage.type("supernodectl ring")
+    stage.type(f"supernode-sim truth {RING} ring.mode")
 
 
 def make_link_err(stage: Stage) -> None:
     """Bit errors, and the whole story of their incident."""
-    say("4. A link begins to err: one bit in 1e10 is wrong, and the limit is one in 1e12. The daemon sees it in the port's counters.")
+    say("3. A link begins to err: one bit in 1e10 is wrong, and the limit is one in 1e12. The daemon sees it in the port's counters.")
     stage.type(f"supernode-sim inject link.ber_ramp {SICK} rate=1e-10")
-    incident = stage.wait("the incident", lambda: stage.find_incident(SICK))
+    incident = stage.wait("the incident", lambda: stage.find_incident(SICK, "link.ber"))
     stage.type(f"supernode-sim truth {SICK} link.ber.post_fec")
     stage.type(f"supernodectl readings {SICK} --quantity link.symbol_errors")
-    say("What it made of that: an event (an edge), an incident (one trouble's life), and an action, here a notice that says what to do.")
+    say(
+        "What it made of that: an event (an edge), an incident (one trouble's life), and an action, here a notice that says what to do. "
+        "Light and laser are as they were, so it does not send anybody to the cable first."
+    )
+    stage.wait("the modules to be looked at, and the notice", lambda: stage.find_outcome(incident))
     stage.type(f"supernodectl incidents {incident.id}")
 
 
 def pull_module(stage: Stage) -> None:
     """A link goes down."""
-    say("5. Elsewhere a module is pulled out. The ring breaks, and traffic falls back to a slower mode:")
+    say("4. Elsewhere a module is pulled out. The ring breaks, and traffic falls back to a slower mode:")
     stage.type(f"supernode-sim inject link.optics_unplug {PULLED}")
     stage.wait("the incident", lambda: stage.find_incident(f"cable/{PULLED}--*"))
     stage.type(f"supernode-sim truth {RING}")
-    say("The daemon saw two ports go down, and made one incident of the cable that they share:")
+    stage.wait("the module to be missed", lambda: stage.find_incident("*", "link.optic"))
+    stage.wait("the ring to be found broken", lambda: stage.find_incident(RING, "ring.broken"))
+    say("The daemon saw two ports go down and made one incident of the cable that they share. It tells of the module and of the ring, too:")
     stage.type("supernodectl incidents")
+
+
+def diagnose(stage: Stage) -> None:
+    """Why, and what to touch."""
+    say("5. Three questions of whoever is sent to the rack. Which links are in trouble?")
+    stage.type("supernodectl links --troubled")
+    say("Where is the ring broken?")
+    stage.type("supernodectl ring")
+    say("What is it, and what is to be touched? The likeliest cause; + speaks for it, - against. The others, and all readings, come after.")
+    stage.type(f"supernodectl diagnose {PULLED} | sed -n '/^1\\./,/newest/p'")
 
 
 def lift(stage: Stage) -> None:
@@ -112,8 +137,8 @@ def play_scenario(stage: Stage) -> None:
 
 def show_end(stage: Stage) -> None:
     """The incidents are closed; both programs end. Raises DemoError when one does so badly."""
-    say("9. Back at the rack both links have been well for long enough, and their incidents are closed.")
-    stage.wait("the incidents to close", lambda: stage.find_incident("*") is None or None)
+    say("9. Back at the rack both links have been well for long enough. What they gave rise to is closed; the BMC is as it was.")
+    stage.wait("the incidents to close", lambda: stage.find_incident("*/*") is None or None)
     stage.type("supernodectl incidents --all")
     say("10. SIGTERM to daemon and rack.")
     ended = stage.stop()

@@ -15,8 +15,8 @@ from demo.child import Child
 from demo.page import TERMINAL, end_waiting, show_command, show_waiting
 from supernoded.ctl.client import AdminClient
 from supernoded.errors import AdminError
-from supernoded.messages import IncidentFilter, Incidents, Status
-from supernoded.model import Incident
+from supernoded.messages import ActionFilter, Actions, IncidentFilter, Incidents, ReadingFilter, Readings, Status
+from supernoded.model import Incident, Outcome, Reading, State
 
 T = TypeVar("T")
 
@@ -96,6 +96,22 @@ class Stage:
         status = self._client.get("status", Status).answer
         return status if status.ready and status.session and status.session.connected else None
 
-    def find_incident(self, pattern: str) -> Incident | None:
-        """The newest open incident of subjects that fit."""
-        return next(iter(self._client.get("incidents", Incidents, IncidentFilter(subject=pattern)).answer.incidents), None)
+    def all_seen(self) -> Status | None:
+        """The daemon's status, once every sensor has looked and works."""
+        status = self._client.get("status", Status).answer
+        return None if status.failing_sensors else status
+
+    def find_incident(self, pattern: str, kind: str = "") -> Incident | None:
+        """The newest open incident of subjects that fit, of this kind where one is given."""
+        told = self._client.get("incidents", Incidents, IncidentFilter(subject=pattern)).answer.incidents
+        return next((incident for incident in told if kind in ("", incident.kind)), None)
+
+    def find_outcome(self, incident: Incident) -> Outcome | None:
+        """That of the first action for it which has one."""
+        deeds = self._client.get("actions", Actions, ActionFilter(incident=incident.id)).answer.actions
+        return next((deed.outcome for deed in deeds if deed.outcome is not None), None)
+
+    def find_reading(self, quantity: str) -> Reading | None:
+        """One that is good, whatever its subject."""
+        told = self._client.get("readings", Readings, ReadingFilter(quantity=quantity)).answer.readings
+        return next((reading for reading in told if reading.state is State.GOOD), None)

@@ -43,7 +43,8 @@ from supernoded.parts import (
     Undo,
     World,
 )
-from supernoded.topology import Ring, Topology, read_topology
+from supernoded.reading import make_reading, quote
+from supernoded.topology import NameNeighbour, Ring, Topology, call_neighbour, name_neighbour, read_topology
 from supernoded.wire import Command, Host, Http, Machine, Node, Stream, Tree, Wires
 
 __all__ = [
@@ -71,6 +72,7 @@ __all__ = [
     "Loop",
     "Machine",
     "Mode",
+    "NameNeighbour",
     "Node",
     "Outcome",
     "PluginError",
@@ -97,6 +99,10 @@ __all__ = [
     "WireError",
     "Wires",
     "World",
+    "call_neighbour",
     "hookimpl",
+    "make_reading",
+    "name_neighbour",
+    "quote",
     "read_topology",
 ]

@@ -8,10 +8,10 @@ from typing import Any
 
 from sim_hardware.devices.redfish import PASSWORD, USER
 from sim_hardware.devices.redfish.bmc_ports import list_adapters
+from sim_hardware.drives.folder import BMC_LOGIN
 from sim_hardware.rack import Rack
 
 PERIOD_S = 30.0  # the monitor is off as delivered; asked every 5 s (L1) it would only make a rack of daemons slower by a third
-PASSWORD_FILE = "bmc-password"  # noqa: S105 - a file's name
 
 
 def write_bmcs(rack: Rack, node: str, folder: Path, endpoints: Mapping[str, str]) -> dict[str, Any]:
@@ -22,7 +22,7 @@ def write_bmcs(rack: Rack, node: str, folder: Path, endpoints: Mapping[str, str]
     url = endpoints.get(f"{node}/bmc", "")
     if not url:
         return {}
-    secret = folder / PASSWORD_FILE
+    secret = folder / BMC_LOGIN
     secret.write_text(PASSWORD, encoding="utf-8")
     secret.chmod(0o600)
     bmc = {"url": url, "user": USER, "password_file": str(secret), "insecure": True, "ports": name_bmc_ports(rack, node)}

@@ -42,11 +42,17 @@ def write_settings(rack: Rack, node: str, places: Places, more: str = "", off: t
         "runtime": str(home / "run"),
         "topology": str(places.folder / TOPOLOGY),
         "plugins_off": list(absent),
+        "roles": seat_rings(rack),
         "mqtt": {"host": host, "port": port},
         "admin": {"group": "", "operators": ""},
         "plugins": {name: told for name, told in list_plugins(rack, node, places).items() if name not in absent},
     }
     return tomli_w.dumps(merge(table, msgspec.toml.decode(more) if more else {}))
+
+
+def seat_rings(rack: Rack) -> dict[str, str]:
+    """Who judges rings of nodes: the first node of each; a ring within one node is that node's without a word."""
+    return {f"ring/{ring.name}": ring.order[0] for ring in rack.rings if ring.level == "cluster"}
 
 
 def _wire(device: D, url: str) -> D:

@@ -135,6 +135,15 @@ KINDS: tuple[Kind[Any], ...] = (
         danger="physical",
     ),
     Kind(
+        kind="link.switched_off",
+        text="A port is switched off by whoever runs it; ended, it is on.",
+        parameters=Nothing,
+        targets=PORTS,
+        inject=give(lambda place, _: orders.SetPort(place.target, up=False)),
+        lift=lift(lambda place: orders.SetPort(place.target, up=True)),
+        probe=sees(port_page("LinkStatus"), lambda status, _: status == "LinkDown"),
+    ),
+    Kind(
         kind="link.optics_unplug",
         text="The module of a port is out.",
         parameters=Nothing,

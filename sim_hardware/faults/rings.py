@@ -12,6 +12,7 @@ from sim_hardware.faults.probing import COUNTED_S
 from sim_hardware.faults.reading import GarbledError, ReadingError, run_tool
 from sim_hardware.faults.views import hca_counter, read_neighbour
 from sim_hardware.plant.links import orders, switches
+from sim_hardware.plant.links.hops import JITTER_US
 from sim_hardware.plant.links.site import SWITCH_PORTS
 from sim_hardware.plant.words import OrderError
 from sim_hardware.rack.shape import Ring
@@ -28,7 +29,7 @@ class OtherPort(Parameters, frozen=True):
 class Delay(Parameters, frozen=True):
     """Of a hop."""
 
-    microseconds: Annotated[float, about("so much longer", "us", 1.5, 100_000.0)] = 10.0
+    microseconds: Annotated[float, about("so much longer; below 0.9 the jitter of a good hop may hide it", "us", 0.05, 100_000.0)] = 10.0
 
 
 class Burst(Parameters, frozen=True):
@@ -137,7 +138,7 @@ async def _see_slow_hop(place: Place, parameters: Delay) -> bool:
             if sorted(ends) == sorted((f"{one}/port0", f"{other}/port1")):
                 hops = await _read_hops(place, one.partition("/")[0], ring.name)
                 now = hops[at, (at + 1) % len(ring.order)]
-                return now - place.remember("latency", now) > parameters.microseconds / 2.0
+                return now - place.remember("latency", now) > max(2.0 * JITTER_US, parameters.microseconds / 2.0)
     raise ReadingError(f"{place.target}: is in no ring, so that nothing measures it")
 
 

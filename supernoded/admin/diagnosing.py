@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 
+from supernoded.admin.linking import LANE
 from supernoded.model import Incident, Reading, Verdict
 from supernoded.topology import Topology
 
@@ -13,8 +14,9 @@ _OWN_THINGS = ("cable/", "switch/")
 
 
 def find_related(subject: str, topology: Topology) -> tuple[str, ...]:
-    """The subject, the other end of its cable, the cable, the card and node above it, and the rings that it is in."""
-    found = [subject, topology.peer(subject)]
+    """The subject, the other end of its cable, the cable, the card and node above it, and the rings that it is in; of a lane its port's."""
+    port = LANE.sub("", subject)
+    found = [subject, *(find_related(port, topology) if port != subject else ()), topology.peer(subject)]
     found += [thing for thing in topology.shared(subject) if thing.startswith(_OWN_THINGS) or subject.startswith(f"{thing}/")]
     found += [end for cable in topology.cables if cable.subject == subject for end in (cable.a, cable.b)]
     found += [f"ring/{ring.name}" for ring in topology.rings if any(_is_in(subject, member) for member in ring.order)]

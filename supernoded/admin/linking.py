@@ -13,7 +13,7 @@ STATE, NEIGHBOUR = "link.state", "link.neighbour"
 _KINDS = ("link.", "nic.")
 _WEIGHT = {Severity.INFO: 0, Severity.WARNING: 1, Severity.CRITICAL: 2}
 _LEVELS = (Level.RAISED, Level.UNSURE, Level.CLEAR)  # the worst first
-_LANE = re.compile(r"/lane\d+$", re.ASCII)
+LANE = re.compile(r"/lane\d+$", re.ASCII)
 
 Seen = Mapping[str, list[Reading]]
 
@@ -22,7 +22,7 @@ def list_links(readings: Iterable[Reading], verdicts: Iterable[Verdict], topolog
     """All ports with a link, sorted so that card10 comes after card9. Lanes are part of their port."""
     seen, said = dict[str, dict[str, list[Reading]]](), dict[str, list[Verdict]]()
     for reading in readings:
-        if reading.quantity.startswith("link.") and not _LANE.search(reading.subject):
+        if reading.quantity.startswith("link.") and not LANE.search(reading.subject):
             seen.setdefault(reading.subject, {}).setdefault(reading.quantity, []).append(reading)
     for verdict in verdicts:
         if verdict.kind.startswith(_KINDS):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+import math
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -20,7 +21,7 @@ from supernoded.vetting import vet_reading
 
 EVERY = 5.0  # seconds (design section 10)
 LEAST = 0.5  # seconds between two digests: a link that flaps must not flood the broker (ours)
-FRESH = 2.5 * EVERY + LEAST  # seconds for which what another node told counts as fresh; as for a sensor of this period
+FRESH = 2.5 * EVERY + LEAST  # seconds for which what another node has told counts as fresh; as for a sensor of this period
 MOST = 150  # readings of one message: at some 300 bytes each they stay below the largest payload
 
 Publish = Callable[[str, bytes], object]
@@ -55,6 +56,7 @@ class Digests:
         self._speaker, self._clock, self._watched, self._nodes = speaker, clock, frozenset(watched), frozenset(nodes)
         self._newest, self._publish, self._take = newest, publish, take
         self._known: dict[tuple[str, str, str], Reading] = {}
+        self._shifts: dict[str, float] = {}
         self._changed = asyncio.Event()
 
     def note(self, readings: Sequence[Reading], fresh_for: float) -> None:
@@ -85,7 +87,7 @@ class Digests:
         if digest.node == self._speaker.node or not message.topic.endswith(f"/node/{digest.node}/digest"):
             return
         now = self._clock.now()
-        later = now - digest.at
+        later = self._find_shift(digest.node, now - digest.at)
         readings = [
             msgspec.structs.replace(reading, at=reading.at + later) for reading in digest.readings if self._may_tell(digest, reading)
         ]
@@ -93,13 +95,27 @@ class Digests:
             vetted = [vet_reading(reading, now) for reading in readings]
         except PluginError as error:
             raise topics.PayloadError(f"a digest of {digest.node} with {error}") from error
-        if vetted:
-            self._take(vetted, FRESH)
+        for fresh_for, group in _sort_by_freshness(vetted, now).items():
+            self._take(group, fresh_for)
+
+    def _find_shift(self, node: str, later: float) -> float:
+        """What to add to a node's times. It stays as it is but for a clock that is set: what is told again keeps its time."""
+        if abs(later - self._shifts.get(node, math.inf)) > LEAST:
+            self._shifts[node] = later
+        return self._shifts[node]
 
     def _may_tell(self, digest: Digest, reading: Reading) -> bool:
         """A node speaks for itself and for what belongs to no node."""
         owner = reading.subject.partition("/")[0]
         return reading.quantity in self._watched and (owner == digest.node or owner not in self._nodes)
+
+
+def _sort_by_freshness(readings: Iterable[Reading], now: float) -> Mapping[float, list[Reading]]:
+    """What is GOOD to its own node, which may have read it a minute ago, stays so until its digests stay away: age and FRESH together."""
+    found: dict[float, list[Reading]] = {}
+    for reading in readings:
+        found.setdefault(FRESH + max(math.ceil(now - reading.at), 0), []).append(reading)
+    return found
 
 
 def _split(readings: Sequence[Reading]) -> Iterator[tuple[Reading, ...]]:

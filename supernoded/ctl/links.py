@@ -72,6 +72,8 @@ def diagnose(invocation: Invocation, subject: str) -> None:
     It is looked at from the hardware up: link, communication library, application. The first trouble found
     that way explains those below it.
     """
+    if not subject.strip():
+        raise click.BadParameter("it is empty; name one, such as n0/card3/port0", param_hint="SUBJECT")
     show(invocation, invocation.open_client().get("diagnosis", Diagnosed, SubjectFilter(subject=subject)), render_diagnosis)
 
 
@@ -93,6 +95,8 @@ def render_diagnosis(told: Diagnosed) -> Sheet:
 
 
 def _say_finding(told: Diagnosed, raised: list[Verdict]) -> Iterator[str]:
+    if not told.readings and not any(f"{verdict.subject}/".startswith(f"{told.subject}/") for verdict in told.verdicts):
+        yield f"Nothing is read or judged of {told.subject} itself; what follows is of what is around it."
     unsure = sum(1 for verdict in told.verdicts if verdict.level is Level.UNSURE)
     if raised:
         yield f"{raised[0].text} ({raised[0].kind})."

@@ -1,5 +1,6 @@
 """The site as data: nodes, cards, cables, rings, power and cooling."""
 
+from supernoded.topology.neighbours import NameNeighbour, call_neighbour, name_neighbour
 from supernoded.topology.reading import build_topology, read_topology
 from supernoded.topology.site import (
     Authority,
@@ -24,6 +25,7 @@ __all__ = [
     "Card",
     "CoolantLoop",
     "Feed",
+    "NameNeighbour",
     "Outlet",
     "Pdu",
     "Ring",
@@ -34,5 +36,7 @@ __all__ = [
     "Topology",
     "Ups",
     "build_topology",
+    "call_neighbour",
+    "name_neighbour",
     "read_topology",
 ]

@@ -15,7 +15,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-WITHIN = 110  # seconds; it takes 30 where nothing else runs, and each of its own waits ends after 60
+WITHIN = 170  # seconds; it takes less than a minute where nothing else runs, and each of its own waits ends after 60
 
 
 @pytest.fixture
@@ -37,6 +37,7 @@ def start(checkout: Path, temporary: Path) -> subprocess.Popen[str]:
     )
 
 
+@pytest.mark.timeout(WITHIN + 10)
 def test_it_shows_the_whole_way_and_leaves_nothing_behind(checkout: Path, temporary: Path) -> None:
     process = start(checkout, temporary)
     out, _ = process.communicate(timeout=WITHIN)
@@ -47,10 +48,12 @@ def test_it_shows_the_whole_way_and_leaves_nothing_behind(checkout: Path, tempor
     places = [text.find(part) for part in WHOLE_WAY]
     assert -1 not in places, [part for part, place in zip(WHOLE_WAY, places, strict=True) if place < 0]
     assert places == sorted(places)
-    incident = find(r"\$ supernodectl incidents (i[0-9a-f]{11}) incident \1 what n0/card2/port0: \d+ symbol errors in", text)
+    incident = find(r"\$ supernodectl incidents (i[0-9a-f]{11}) incident \1 what n0/card2/port0: \d+ (?:symbol|effective) errors in", text)
     for stored in (f"incidents/{incident}", f"actions/{incident}/notify"):
         assert f" {stored} " in text
-    assert re.search(rf"{incident} warning n0/card2/port0 link.ber \S+ \([^)]+\) \d\d:\d\d:\d\d ", text), text  # closed, at that time
+    assert re.search(rf"{incident} (?:warning|critical) n0/card2/port0 link.ber \S+ \([^)]+\) \d\d:\d\d:\d\d ", text), (
+        text
+    )  # closed, at that time
     assert not list(temporary.iterdir())
     assert not psutil.pid_exists(int(find(r"supernoded \S+, pid (\d+)", text)))
 
@@ -58,12 +61,18 @@ def test_it_shows_the_whole_way_and_leaves_nothing_behind(checkout: Path, tempor
 WHOLE_WAY = (  # in this order
     '"ups/A": "nut://127.0.0.1:',
     "state READY",
-    "$ supernode-sim truth ring/backplane-n0 QUANTITY VALUE ring.mode sar_ring",
+    "warning n0 bmc.monitor_off",
+    "$ supernodectl ring ring/backplane-n0: 8 hops ┌ n0/card0/port0 ──▶ n0/card1/port1",
+    "$ supernode-sim truth ring/backplane-n0 ring.mode QUANTITY VALUE ring.mode sar_ring",
     "link.ber.post_fec 1e-10",
     "done notify n0/card2/port0 link_ber",
-    "Reseat the optic of n0/card2/port0 and of n0/card3/port1",
+    "port or card electronics at n0/card2/port0",
     "$ supernode-sim truth ring/backplane-n0 QUANTITY VALUE ring.mode allreduce",
     "critical cable/n0/card4/port0--n0/card5/port1 link.down",
+    "$ supernodectl links --troubled",
+    "n0/card4/port0 ─X─ n0/card5/port1 25 us BROKEN",
+    "1. unseated optic, ",
+    "do: Reseat the optic of n0/card4/port0.",
     "$ supernode-sim truth ring/backplane-n0 ring.mode QUANTITY VALUE ring.mode sar_ring",
     'VAR ups-a ups.status "OB',
     "verdict PASS",

@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Container
 
-from supernoded.plugin import Command, WireError
-from supernoded_ascend.making import quote
+from supernoded.plugin import Command, WireError, quote
 
 MOST_SAID = 2_000  # characters of an answer in which a refusal is looked for
 _GONE = re.compile(r"invalid (card|device|npu) ?id|device does not exist|no such device", re.IGNORECASE)
+
+
+class BusyError(WireError):
+    """A device was still answering somebody else of us: nothing is known of it, and nothing is wrong with it."""
 
 
 class GoneError(WireError):

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from supernoded.plugin import Reading, Value
-from supernoded_ascend.making import NOTHING, list_lines, make, quote, read_number, split_rows
+from supernoded.plugin import Reading, Value, make_reading, quote
+from supernoded_ascend.making import NOTHING, list_lines, read_number, split_rows
 from supernoded_ascend.npu_table import Chip
 
 MIB = 2.0**20  # the tool's MB: 65536 of them are the 64 GiB of a card
 MOST_CODES = 128
+NO_MEMORY = "no memory of any size is printed"
 
 ALARMS = frozenset({"alarm", "warning", "critical"})  # words of the health column besides OK
 _USAGE = re.compile(r"(?P<used>\d{1,9})\s*/\s*(?P<total>\d{1,9})", re.ASCII)
@@ -28,19 +29,19 @@ def read_chip(chip: Chip, at: float, subject: str) -> list[Reading]:
     share, no_share = _read_cell(chip.values, "aicore(%)")
     health, note = read_health(chip.values.get("health", ""), "")
     return [
-        make(subject, "card.present", 1.0, "1", at),
-        make(subject, "card.health", health, "flags", at, note),
-        make(subject, "card.chip", chip.name.lower() or None, "text", at, "" if chip.name else NOTHING),
+        make_reading(subject, "card.present", 1.0, "1", at),
+        make_reading(subject, "card.health", health, "flags", at, note),
+        make_reading(subject, "card.chip", chip.name.lower() or None, "text", at, "" if chip.name else NOTHING),
         _make_power(watts, no_watts, at, subject),
-        make(subject, "card.temperature", celsius, "C", at, no_celsius),
-        make(subject, "card.utilisation", share, "%", at, no_share),
+        make_reading(subject, "card.temperature", celsius, "C", at, no_celsius),
+        make_reading(subject, "card.utilisation", share, "%", at, no_share),
         *_read_memory(chip.values, at, subject),
     ]
 
 
 def _make_power(watts: float | None, note: str, at: float, subject: str) -> Reading:
     """A chip that answers takes some: small modules print 0.0 and do not measure."""
-    return make(subject, "card.power", watts or None, "W", at, "0.0 W: it does not measure its power" if watts == 0.0 else note)
+    return make_reading(subject, "card.power", watts or None, "W", at, "0.0 W: it does not measure its power" if watts == 0.0 else note)
 
 
 def _read_cell(values: Mapping[str, str], name: str) -> tuple[float | None, str]:
@@ -54,7 +55,7 @@ def _read_memory(values: Mapping[str, str], at: float, subject: str) -> Iterator
     told = next((match for match in found if int(match["total"])), None)
     for quantity, group in (("card.memory_used", "used"), ("card.memory_total", "total")):
         value = None if told is None else int(told[group]) * MIB
-        yield make(subject, quantity, value, "B", at, "" if told else "no memory of any size is printed")
+        yield make_reading(subject, quantity, value, "B", at, "" if told else NO_MEMORY)
 
 
 def read_health(word: str, codes: str) -> tuple[frozenset[str] | None, str]:
@@ -77,7 +78,7 @@ def parse_health(text: str, at: float, subject: str) -> list[Reading]:
     codes = " ".join(_gather(text, "error code"))
     health, note = read_health(rows.get("health status", ""), codes)
     told = rows.get("error information", "")
-    return [make(subject, "card.health", health, "flags", at, note or (told if told.lower() not in _MISSING else ""))]
+    return [make_reading(subject, "card.health", health, "flags", at, note or (told if told.lower() not in _MISSING else ""))]
 
 
 def parse_ecc(text: str, at: float, subject: str) -> list[Reading]:
@@ -87,10 +88,13 @@ def parse_ecc(text: str, at: float, subject: str) -> list[Reading]:
 
 
 def _add_errors(rows: Mapping[str, str], quantity: str, ending: str, at: float, subject: str) -> Reading:
+    """Memories that do not count are left out; one whose count cannot be read leaves no sum: half a sum is none."""
     texts = [value for name, value in rows.items() if name.endswith(ending)]
-    counts = [count for count, _ in map(read_number, texts) if count is not None]
-    note = "" if counts else f"the tool prints {quote(', '.join(texts))}" if texts else NOTHING
-    return make(subject, quantity, sum(counts) if counts else None, "1", at, note)
+    counts = [read_number(text)[0] for text in texts if text.lower() not in _MISSING]
+    known = [count for count in counts if count is not None and count >= 0]
+    total = sum(known) if known and len(known) == len(counts) else None
+    note = "" if total is not None else f"the tool prints {quote(', '.join(texts))}" if texts else NOTHING
+    return make_reading(subject, quantity, total, "1", at, note)
 
 
 def parse_power(text: str, at: float, subject: str) -> list[Reading]:
@@ -104,7 +108,7 @@ def parse_temperature(text: str, at: float, subject: str) -> list[Reading]:
     """`-t temp`: that of the chip, which is the first of several."""
     rows = split_rows(list_lines(text))
     celsius, note = _read_cell(rows, next((name for name in rows if "temperature" in name), ""))
-    return [make(subject, "card.temperature", celsius, "C", at, note)]
+    return [make_reading(subject, "card.temperature", celsius, "C", at, note)]
 
 
 def parse_usages(text: str, at: float, subject: str) -> list[Reading]:
@@ -116,9 +120,9 @@ def parse_usages(text: str, at: float, subject: str) -> list[Reading]:
     size, used = sizes[kind], read_number(rows.get(f"{kind} usage rate(%)"))[0]
     taken = None if size is None or used is None else size * MIB * used / 100.0
     return [
-        make(subject, "card.utilisation", share, "%", at, note),
-        make(subject, "card.memory_used", taken, "B", at, "" if taken is not None else "no share of the memory is printed"),
-        make(subject, "card.memory_total", size * MIB if size else None, "B", at, "" if size else "no memory of any size is printed"),
+        make_reading(subject, "card.utilisation", share, "%", at, note),
+        make_reading(subject, "card.memory_used", taken, "B", at, "" if taken is not None else "no share of the memory is printed"),
+        make_reading(subject, "card.memory_total", size * MIB if size else None, "B", at, "" if size else NO_MEMORY),
     ]
 
 
@@ -126,7 +130,9 @@ def parse_board(text: str, at: float, subject: str) -> list[Reading]:
     """`-t board`: the serial number, as it is printed."""
     serial = split_rows(list_lines(text)).get("serial number", "")
     value: Value = None if serial.lower() in _MISSING else serial
-    return [make(subject, "card.serial", value, "text", at, "" if value else f"the tool prints {quote(serial)}" if serial else NOTHING)]
+    return [
+        make_reading(subject, "card.serial", value, "text", at, "" if value else f"the tool prints {quote(serial)}" if serial else NOTHING)
+    ]
 
 
 def _gather(text: str, name: str) -> Iterator[str]:

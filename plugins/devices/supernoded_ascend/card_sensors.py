@@ -6,15 +6,14 @@ import asyncio
 import math
 from collections.abc import Callable, Sequence
 
-from supernoded.plugin import NODE, Clock, Command, Reading, WireError
+from supernoded.plugin import NODE, Clock, Command, Reading, WireError, make_reading
 from supernoded_ascend.asking import GoneError, ask, ask_card, is_absent
 from supernoded_ascend.card_readings import read_chip
 from supernoded_ascend.devices import Devices, Naming, Place
-from supernoded_ascend.making import make
 from supernoded_ascend.npu_table import Table, parse_table
 from supernoded_ascend.questions import SLACK, Answers, Question, Questioner
 
-RUNS = 6  # two rounds of three sensors, each of which may lose the time of one run on a card that hangs
+RUNS = 10  # the table, and the rounds of all three sensors twice, each of which loses the time of one run on a card that hangs
 REST = 60.0  # seconds for which a table that did not come is not asked for again, as long as the cards answer singly; ours
 
 
@@ -72,10 +71,10 @@ class CardSensor:
     def _tell_presence(self, place: Place, trouble: WireError | None, others: bool) -> Reading:
         at = self._clock.now()
         if trouble is None:
-            return make(place.subject, "card.present", 1.0, "1", at)
+            return make_reading(place.subject, "card.present", 1.0, "1", at)
         if isinstance(trouble, GoneError) and others:
-            return make(place.subject, "card.present", 0.0, "1", at, f"{trouble}, while others answer")
-        return make(place.subject, "card.present", None, "1", at, str(trouble))
+            return make_reading(place.subject, "card.present", 0.0, "1", at, f"{trouble}, while others answer")
+        return make_reading(place.subject, "card.present", None, "1", at, str(trouble))
 
 
 class TableSensor:
@@ -123,7 +122,9 @@ class TableSensor:
     def _miss(self, subject: str, at: float, table: Table, strangers: Sequence[str]) -> Reading:
         """Gone for sure only where every line was understood and every chip is a card of ours."""
         if table.strange:
-            return make(subject, "card.present", None, "1", at, f"not listed, but a line is not understood: {table.strange[0]}")
+            return make_reading(subject, "card.present", None, "1", at, f"not listed, but a line is not understood: {table.strange[0]}")
+        if not table.whole:
+            return make_reading(subject, "card.present", None, "1", at, "not listed, but the table is cut short: no processes follow it")
         if strangers:
-            return make(subject, "card.present", None, "1", at, f"not listed, but {strangers[0]} is, which is mapped to no card")
-        return make(subject, "card.present", 0.0, "1", at, f"npu-smi lists {len(table.chips)} others, and not this one")
+            return make_reading(subject, "card.present", None, "1", at, f"not listed, but {strangers[0]} is, which is mapped to no card")
+        return make_reading(subject, "card.present", 0.0, "1", at, f"npu-smi lists {len(table.chips)} others, and not this one")

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
-from supernoded.plugin import Reading
-from supernoded_ascend.making import NOTHING, list_lines, make, quote
+from supernoded.plugin import Reading, make_reading, quote
+from supernoded_ascend.making import NOTHING, list_lines
 
 OCTET = 8.0  # bits
 CEILING = 2**64 - 1
@@ -49,7 +49,7 @@ def parse_stat(text: str, at: float, subject: str) -> list[Reading]:
     found = (_ROW.fullmatch(line) for line in list_lines(text))
     rows = {match["name"]: match["value"] or "" for match in found if match}
     readings = [*_make_totals(rows, at, subject), *_make_others(rows, at, subject)]
-    return readings or [make(subject, "link.receive_errors", None, "1", at, NOTHING)]
+    return readings or [make_reading(subject, "link.receive_errors", None, "1", at, NOTHING)]
 
 
 def _make_totals(rows: Mapping[str, str], at: float, subject: str) -> Iterator[Reading]:
@@ -59,13 +59,13 @@ def _make_totals(rows: Mapping[str, str], at: float, subject: str) -> Iterator[R
             note = next((why for _, why in parts if why), "")
             counts = [count for count, _ in parts]
             value = None if note else (sum(counts) if total.add else max(counts)) * total.factor
-            yield make(subject, total.quantity, value, total.unit, at, note)
+            yield make_reading(subject, total.quantity, value, total.unit, at, note)
 
 
 def _make_others(rows: Mapping[str, str], at: float, subject: str) -> Iterator[Reading]:
     for name in [name for name in rows if name not in _TAKEN][:MOST_OTHERS]:
         count, note = _measure(rows[name])
-        yield make(subject, f"x.ascend.{name}", None if note else count, "1", at, note)
+        yield make_reading(subject, f"x.ascend.{name}", None if note else count, "1", at, note)
 
 
 def _measure(text: str) -> tuple[float, str]:

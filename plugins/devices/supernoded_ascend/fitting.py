@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import partial
 
-from supernoded.plugin import Node, Sensor
+from supernoded.plugin import NameNeighbour, Node, Sensor, name_neighbour
 from supernoded_ascend.card_readings import parse_board, parse_ecc, parse_health, parse_power, parse_temperature, parse_usages
 from supernoded_ascend.card_sensors import CardSensor, NpuSmi, TableSensor
 from supernoded_ascend.counters import parse_stat
 from supernoded_ascend.devices import Devices, Naming, read_described
 from supernoded_ascend.driver import DriverSensor
 from supernoded_ascend.log_sensor import LogSensor
-from supernoded_ascend.neighbours import Name, name_neighbour, parse_lldp
+from supernoded_ascend.neighbours import parse_lldp
 from supernoded_ascend.optical import parse_optical
 from supernoded_ascend.port_sensors import Cards, PortSensor
 from supernoded_ascend.questions import Question
@@ -33,16 +33,16 @@ HEALTH = (
 BOARD = (Question(("-t", "board"), parse_board, "card.serial", "text"),)
 
 
-def list_groups(name: Name) -> dict[str, tuple[Question, ...]]:
+def list_groups(name: NameNeighbour) -> dict[str, tuple[Question, ...]]:
     """What `hccn_tool` is asked, by the sensor that asks."""
     return {
         "ascend.link": (Question(("-link", "-g"), parse_link, "link.state"), Question(("-stat", "-g"), parse_stat, "link.receive_errors")),
         "ascend.records": (Question(("-link_stat", "-g"), parse_records, "link.state"),),
         "ascend.optical": (Question(("-optical", "-g"), parse_optical, "link.present"),),
         "ascend.probe": (Question(("-net_health", "-g"), parse_probe, "link.probe", "text"),),
+        "ascend.neighbours": (Question(("-lldp", "-g"), partial(parse_lldp, name), "link.neighbour", "text"),),
         "ascend.facts": (
             Question(("-fec", "-g"), parse_fec, "link.fec", "text"),
-            Question(("-lldp", "-g"), partial(parse_lldp, name), "link.neighbour", "text"),
             Question(("-speed", "-g"), parse_speed, "link.speed", "Gb/s"),
         ),
     }
@@ -64,6 +64,7 @@ def _fit_ports(settings: AscendSettings, node: Node, devices: Devices) -> Iterat
         "ascend.records": settings.records_s,
         "ascend.optical": settings.optical_s,
         "ascend.probe": settings.probe_s,
+        "ascend.neighbours": settings.neighbours_s,
         "ascend.facts": settings.facts_s,
     }
     for name, questions in list_groups(name_neighbour(node.topology, settings.neighbours)).items():

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from supernoded.plugin import NODE, Command, Node, Reading, Tree, WireError
+from supernoded.plugin import NODE, Command, Node, Reading, Tree, WireError, make_reading
 from supernoded_ascend.asking import ask
 from supernoded_ascend.hccl_log import Told, name_rings, take_in
-from supernoded_ascend.making import make
 from supernoded_ascend.questions import SLACK
 from supernoded_ascend.settings import AscendSettings
 from supernoded_ascend.tail import Known, follow, split_end
@@ -58,8 +57,8 @@ def find_own_ring(node: Node) -> str:
 
 def list_told(told: Told, at: float, node: str, own: str, rings: set[str]) -> list[Reading]:
     """What the lines have told, as readings."""
-    readings = [make(node, "comm.timeouts", float(told.timeouts), "1", at)]
+    readings = [make_reading(node, "comm.timeouts", float(told.timeouts), "1", at)]
     if told.last_error:
-        readings.append(make(node, "comm.last_error", told.last_error, "text", at))
-    readings += [make(f"ring/{ring}", "ring.mode", mode, "text", at) for ring, mode in name_rings(told, rings, own)]
+        readings.append(make_reading(node, "comm.last_error", told.last_error, "text", at))
+    readings += [make_reading(f"ring/{ring}", "ring.mode", mode, "text", at) for ring, mode in name_rings(told, rings, own)]
     return readings

@@ -1,15 +1,12 @@
-"""Readings, and the words of a tool that stand in their notes."""
+"""Answers of these tools as lines, rows and numbers; what could not be read."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
 
-import msgspec
+from supernoded.plugin import Reading, make_reading, quote
 
-from supernoded.plugin import Reading, State, Value
-
-LONGEST_NOTE = 160  # characters; ours
 LONGEST_LINE = 4_000  # characters that are looked at; no tool prints longer lines
 MOST_LINES = 20_000  # of one answer; ours
 LONGEST_PLACE = 7  # digits of the number of a card or of a member of a ring
@@ -19,20 +16,9 @@ _PREFIX = re.compile(r"\s*\[(?:devid|device)\s*(?P<device>\d{1,5})\]", re.ASCII 
 _NUMBER = re.compile(r"(?P<number>[-+]?\d{1,20}(?:\.\d{1,10})?)\s*(?P<unit>[^\s\d]{0,6})", re.ASCII)
 
 
-def make(subject: str, quantity: str, value: Value, unit: str, at: float, note: str = "") -> Reading:
-    """One reading; without a value it is UNKNOWN, and `note` is why."""
-    state = State.UNKNOWN if value is None else State.GOOD
-    return Reading(subject=subject, quantity=quantity, value=value, unit=unit, at=at, state=state, note=note[:LONGEST_NOTE])
-
-
 def fail(reading: Reading, at: float, why: str) -> Reading:
     """The same thing as one that could not be read."""
-    return msgspec.structs.replace(reading, value=None, state=State.UNKNOWN, at=at, note=why[:LONGEST_NOTE])
-
-
-def quote(text: str) -> str:
-    """What a tool said, fit for a note."""
-    return repr(text if len(text) <= LONGEST_NOTE // 2 else f"{text[: LONGEST_NOTE // 2]}...")
+    return make_reading(reading.subject, reading.quantity, None, reading.unit, at, why)
 
 
 def list_lines(text: str) -> Iterator[str]:

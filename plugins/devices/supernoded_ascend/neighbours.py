@@ -2,35 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable
 
-from supernoded.plugin import Reading, Topology
-from supernoded_ascend.making import NOTHING, list_lines, make, quote
+from supernoded.plugin import NameNeighbour, Reading, make_reading, quote
+from supernoded_ascend.making import NOTHING, list_lines
 
 LONGEST_NAME = 200  # characters of a port or system; LLDP allows 255 octets
 PORT, SYSTEM = "port id", "system name"
 
-Name = Callable[[str, str], str]  # what the other end calls its system and its port -> subject, or what stands for it
 
-
-def name_neighbour(topology: Topology, neighbours: Mapping[str, str]) -> Name:
-    """As the settings map `system/port` or the port alone; else a subject of the topology; else `system/port`."""
-    known = frozenset(topology.subjects())
-
-    def name(system: str, port: str) -> str:
-        whole = f"{system}/{port}" if system else port
-        mapped = neighbours.get(whole) or neighbours.get(port)
-        return mapped or next((told for told in (port, whole) if told in known), whole)
-
-    return name
-
-
-def parse_lldp(name: Name, text: str, at: float, subject: str) -> list[Reading]:
+def parse_lldp(name: NameNeighbour, text: str, at: float, subject: str) -> list[Reading]:
     """Port and system out of their TLVs."""
     told = _read_tlvs(list_lines(text))
     port = told.get(PORT, "")
-    value = name(told.get(SYSTEM, ""), port) if port else None
-    return [make(subject, "link.neighbour", value, "text", at, "" if value else _explain(text))]
+    value = name(told.get(SYSTEM, ""), [port]) if port else None
+    return [make_reading(subject, "link.neighbour", value, "text", at, "" if value else _explain(text))]
 
 
 def _read_tlvs(lines: Iterable[str]) -> dict[str, str]:

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
-from supernoded_ascend.making import LONGEST_LINE, MOST_LINES, is_number, quote
+from supernoded.plugin import quote
+from supernoded_ascend.making import LONGEST_LINE, MOST_LINES, is_number
 
 _WORD = re.compile(r"\d+\s*/\s*\d+|\S+", re.ASCII)  # `58072/ 65536` is one
 _RULE = re.compile(r"[|+\-=\s]*")  # a line between rows
@@ -29,10 +30,14 @@ class Chip(msgspec.Struct, frozen=True):
 
 
 class Table(msgspec.Struct, frozen=True):
-    """What stands in it. `strange` are lines that are no rows: whatever is missing may be one of them."""
+    """What stands in it. `strange` are lines that are no rows: whatever is missing may be one of them.
+
+    It is `whole` when the table of processes follows: the tool was not cut short.
+    """
 
     chips: tuple[Chip, ...] = ()
     strange: tuple[str, ...] = ()
+    whole: bool = False
 
 
 Cells = Sequence[Sequence[str]]
@@ -45,6 +50,7 @@ def parse_table(text: str) -> Table:
     first: Cells = ()
     chips: list[Chip] = []
     strange: list[str] = []
+    whole = False
     for line in text.splitlines()[:MOST_LINES]:
         cells = _split(line)
         if _begins(cells, "npu", "name"):
@@ -53,6 +59,7 @@ def parse_table(text: str) -> Table:
             lower = _lower(cells)
         elif _begins(cells, "npu", "chip"):  # the processes
             upper, lower = (), ()
+            whole = True
         elif not lower or _RULE.fullmatch(line):
             continue
         elif not first and _fits(cells, upper, 1):
@@ -63,7 +70,7 @@ def parse_table(text: str) -> Table:
         else:
             strange.append(quote(line.strip()))
             first = ()
-    return Table(tuple(chips), tuple(strange))
+    return Table(tuple(chips), tuple(strange), whole)
 
 
 def _split(line: str) -> Cells:

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Mapping
 
 import msgspec
 
-from supernoded.plugin import Reading
-from supernoded_ascend.making import NOTHING, list_lines, make, quote, read_number, split_rows
+from supernoded.plugin import Reading, make_reading, quote
+from supernoded_ascend.making import NOTHING, list_lines, read_number, split_rows
 
 MOST_LANES = 16
 
@@ -73,12 +73,12 @@ def _read_presence(rows: Mapping[str, str], live: int, at: float, subject: str) 
     note = NOTHING if word is None else f"not understood: {quote(word)}" if value is None else ""
     if value == 0.0 and live:
         note = f"it says `not present`, yet {live} of its readings are live"
-    return make(subject, "link.present", value, "1", at, note)
+    return make_reading(subject, "link.present", value, "1", at, note)
 
 
 def _read_fact(text: str, fact: Fact, at: float, subject: str) -> Reading:
     number, note = read_number(text, fact.printed)
-    return make(subject, fact.quantity, None if number is None else number / fact.divisor, fact.unit, at, note)
+    return make_reading(subject, fact.quantity, None if number is None else number / fact.divisor, fact.unit, at, note)
 
 
 def _list_numbers(rows: Mapping[str, str], name: str) -> Iterator[tuple[int, str]]:
@@ -98,13 +98,13 @@ def _read_lanes(rows: Mapping[str, str], name: str, lanes: Lanes, at: float, sub
     blind: list[str] = []
     for lane, text in _list_numbers(rows, name):
         value, note = read_number(text, lanes.unit)
-        yield make(f"{subject}/lane{lane}", lanes.quantity, value, lanes.unit, at, note)
+        yield make_reading(f"{subject}/lane{lane}", lanes.quantity, value, lanes.unit, at, note)
         if value is None:
             blind.append(f"lane {lane}: {note}")
         else:
             known.append(value)
     if lanes.whole is not None and (known or blind):
-        yield make(subject, lanes.quantity, lanes.whole(known) if known else None, lanes.unit, at, "; ".join(blind))
+        yield make_reading(subject, lanes.quantity, lanes.whole(known) if known else None, lanes.unit, at, "; ".join(blind))
 
 
 def _read_masks(rows: Mapping[str, str], lanes: int, at: float, subject: str) -> Iterator[Reading]:
@@ -114,7 +114,7 @@ def _read_masks(rows: Mapping[str, str], lanes: int, at: float, subject: str) ->
     for place, bits in ((subject, -1), *((f"{subject}/lane{lane}", 1 << lane) for lane in range(lanes))):
         raised = frozenset(name for name, mask in masks.items() if mask is not None and mask & bits)
         if masks:
-            yield make(place, "link.los", None if blind and not raised else raised, "flags", at, "; ".join(blind))
+            yield make_reading(place, "link.los", None if blind and not raised else raised, "flags", at, "; ".join(blind))
 
 
 def _read_mask(text: str) -> int | None:

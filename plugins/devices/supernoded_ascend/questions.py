@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import msgspec
 
-from supernoded.plugin import Clock, Reading, WireError
-from supernoded_ascend.asking import GoneError, is_absent
-from supernoded_ascend.making import fail, make
+from supernoded.plugin import Clock, Reading, WireError, make_reading
+from supernoded_ascend.asking import BusyError, GoneError, is_absent
+from supernoded_ascend.making import fail
 
 SLACK = 2.0  # seconds of a sensor's time beyond what its runs may take, ours
 COSTLY = 1.0  # seconds after which a failure has kept the other devices waiting, ours
@@ -66,6 +66,8 @@ class Questioner:
     def _ends_it(self, device: str, error: WireError, begun: float) -> bool:
         """No such program, no such card, or a wait that the other devices had to share: that one is left alone for a while."""
         now = self._clock.now()
+        if isinstance(error, BusyError):
+            return False
         if now - begun > COSTLY:
             self._resting[device] = Rest(now + REST, error)
             return True
@@ -79,4 +81,4 @@ class Questioner:
     def _fail(self, subject: str, question: Question, why: str) -> list[Reading]:
         at = self._clock.now()
         known = self._before.get((subject, question.words))
-        return [fail(one, at, why) for one in known or [make(subject, question.quantity, None, question.unit, at, why)]]
+        return [fail(one, at, why) for one in known or [make_reading(subject, question.quantity, None, question.unit, at, why)]]

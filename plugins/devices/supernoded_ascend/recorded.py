@@ -7,14 +7,13 @@ from collections.abc import Iterator, Mapping
 
 import msgspec
 
-from supernoded.plugin import Reading, Source, Topology
+from supernoded.plugin import Reading, Source, Topology, name_neighbour
 from supernoded_ascend.card_readings import read_chip
 from supernoded_ascend.devices import Naming
 from supernoded_ascend.fitting import BOARD, GAUGES, HEALTH, list_groups
 from supernoded_ascend.hccl_log import Told, take_in
 from supernoded_ascend.log_sensor import list_told
 from supernoded_ascend.making import find_device, is_number, select_device, split_rows
-from supernoded_ascend.neighbours import name_neighbour
 from supernoded_ascend.npu_table import parse_table
 
 _COMMAND = re.compile(r"\s*(?:[#$]\s*)?(?:\S{0,200}/)?(?P<tool>hccn_tool|npu-smi)\s+(?P<words>[^|]{1,300})(?:\|.*)?", re.ASCII)

@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 
 import msgspec
 
-from supernoded.plugin import Reading
-from supernoded_ascend.making import NOTHING, list_lines, make, read_number, split_rows
+from supernoded.plugin import Reading, make_reading
+from supernoded_ascend.making import NOTHING, list_lines, read_number, split_rows
 
 RECENT = 3600.0  # seconds: the last hour of the device's clock, as `link.recent_downs` says
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")  # of the C locale
@@ -34,9 +34,9 @@ def parse_records(text: str, at: float, subject: str) -> list[Reading]:
     downs, why = _count_downs(rows, records)
     recent, doubt = _count_recent(rows, records)
     return [
-        make(subject, "link.state", state, "1", at, note),
-        make(subject, "link.downed", downs, "1", at, why),
-        make(subject, "link.recent_downs", recent, "1", at, doubt),
+        make_reading(subject, "link.state", state, "1", at, note),
+        make_reading(subject, "link.downed", downs, "1", at, why),
+        make_reading(subject, "link.recent_downs", recent, "1", at, doubt),
     ]
 
 

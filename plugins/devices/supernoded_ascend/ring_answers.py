@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import msgspec
 
-from supernoded.plugin import Reading
-from supernoded_ascend.making import is_number, make, quote
+from supernoded.plugin import Reading, make_reading, quote
+from supernoded_ascend.making import is_number
 
 _MODES = {"sar_ring": "sar_ring", "star": "star", "allreduce": "allreduce", "all_reduce": "allreduce"}
 MOST_NUMBERS = 100_000  # members of a ring; ours
@@ -36,13 +36,13 @@ def parse_check(text: str, order: Sequence[str], at: float, subject: str) -> lis
     broken = order[place] if place is not None and place < len(order) else None
     where = "not broken" if closed == 1.0 else f"there is no member {place}" if place is not None else "no place is told"
     readings = [
-        make(subject, "ring.closed", closed, "1", at, note),
-        make(subject, "ring.broken_at", broken, "text", at, "" if broken else where),
+        make_reading(subject, "ring.closed", closed, "1", at, note),
+        make_reading(subject, "ring.broken_at", broken, "text", at, "" if broken else where),
     ]
     told = _MODE.search(text)
     if told is not None:
         mode = _MODES.get(told["mode"].lower())
-        readings.append(make(subject, "ring.mode", mode, "text", at, "" if mode else f"no mode: {quote(told['mode'])}"))
+        readings.append(make_reading(subject, "ring.mode", mode, "text", at, "" if mode else f"no mode: {quote(told['mode'])}"))
     return readings
 
 
@@ -81,6 +81,8 @@ def list_numbers(text: str) -> list[int] | None:
     for place, part in enumerate(parts):
         if part == "..." and numbers and place + 1 < len(parts) and is_number(parts[place + 1]):
             numbers += range(numbers[-1] + 1, min(int(parts[place + 1]), MOST_NUMBERS))
+            if len(numbers) > MOST_NUMBERS:
+                return None
         elif is_number(part):
             numbers.append(int(part))
         else:

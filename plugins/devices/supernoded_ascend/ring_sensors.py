@@ -6,9 +6,8 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from statistics import stdev
 
-from supernoded.plugin import Clock, Command, Reading, WireError
+from supernoded.plugin import Clock, Command, Reading, WireError, make_reading, quote
 from supernoded_ascend.asking import ask
-from supernoded_ascend.making import make, quote
 from supernoded_ascend.questions import SLACK
 from supernoded_ascend.ring_answers import Hop, parse_check, parse_hops
 
@@ -54,7 +53,7 @@ class LatencySensor:
         if hop.one >= count or hop.other != (hop.one + 1) % count:
             return
         sender = self._senders[hop.one]
-        yield make(sender, "hop.latency", hop.latency, "us", at, hop.note)
+        yield make_reading(sender, "hop.latency", hop.latency, "us", at, hop.note)
         polls = self._polls.setdefault(sender, deque())
         if hop.latency is not None:
             polls.append((at, hop.latency))
@@ -62,4 +61,4 @@ class LatencySensor:
             polls.popleft()
         spread = stdev(latency for _, latency in polls) if len(polls) >= FEWEST else None
         note = "" if spread is not None else f"{len(polls)} polls in {WINDOW:g} s, {FEWEST} are needed"
-        yield make(sender, "hop.jitter", spread, "us", at, note)
+        yield make_reading(sender, "hop.jitter", spread, "us", at, note)

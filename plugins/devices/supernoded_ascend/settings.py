@@ -24,9 +24,10 @@ class AscendSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     timeout_s: Annotated[float, msgspec.Meta(ge=0.5, le=60)] = 4.0  # of one run of one tool
     link_s: Annotated[float, msgspec.Meta(ge=0.5, le=3600)] | None = None  # -link, -stat; None = limits.link.poll_s (L1)
     records_s: Period = 15.0  # -link_stat
-    optical_s: Period = 30.0  # -optical
+    optical_s: Period = 10.0  # -optical
     probe_s: Period = 30.0  # -net_health
-    facts_s: Period = 60.0  # -fec, -lldp, -speed
+    neighbours_s: Period = 15.0  # -lldp; whether cables are as they should be (L12) waits for it
+    facts_s: Period = 60.0  # -fec, -speed
     cards_s: Period = 10.0  # npu-smi info
     health_s: Period = 30.0  # npu-smi info -t health, -t ecc
     boards_s: Period = 60.0  # npu-smi info -t board

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from supernoded.plugin import Reading
-from supernoded_ascend.making import NOTHING, list_lines, make, quote, read_number, split_rows
+from supernoded.plugin import Reading, make_reading, quote
+from supernoded_ascend.making import NOTHING, list_lines, read_number, split_rows
 
 _MODE = re.compile(r"(?P<code>[a-z0-9][a-z0-9_-]{0,30})\s+fec(?:\s+mode)?", re.ASCII)
 
@@ -28,14 +28,16 @@ def parse_link(text: str, at: float, subject: str) -> list[Reading]:
     """`-link`: `link status: UP`."""
     word, note = _read_word(list_lines(text), "link status")
     state = {"up": 1.0, "down": 0.0}.get(word)
-    return [make(subject, "link.state", state, "1", at, note or _doubt(word, state))]
+    return [make_reading(subject, "link.state", state, "1", at, note or _doubt(word, state))]
 
 
 def parse_speed(text: str, at: float, subject: str) -> list[Reading]:
     """`-speed`: `Speed: 200000 Mb/s`."""
     megabits, note = read_number(split_rows(list_lines(text)).get("speed"), "Mb/s")
-    speed = megabits / 1000.0 if megabits else None
-    return [make(subject, "link.speed", speed, "Gb/s", at, note or ("" if speed else "a speed of 0: the link has none now"))]
+    speed = megabits / 1000.0 if megabits is not None and megabits > 0 else None
+    return [
+        make_reading(subject, "link.speed", speed, "Gb/s", at, note or ("" if speed else f"a speed of {megabits:g}: the link has none now"))
+    ]
 
 
 def parse_fec(text: str, at: float, subject: str) -> list[Reading]:
@@ -43,7 +45,7 @@ def parse_fec(text: str, at: float, subject: str) -> list[Reading]:
     word, note = _read_word(list_lines(text), "fec mode")
     found = _MODE.fullmatch(word)
     code = {"no": "none"}.get(found["code"], f"{found['code']}-fec") if found else None
-    return [make(subject, "link.fec", code, "text", at, note or _doubt(word, code))]
+    return [make_reading(subject, "link.fec", code, "text", at, note or _doubt(word, code))]
 
 
 def parse_probe(text: str, at: float, subject: str) -> list[Reading]:
@@ -51,7 +53,7 @@ def parse_probe(text: str, at: float, subject: str) -> list[Reading]:
     word, note = _read_word(list_lines(text), "net health status")
     probe = next((meant for begin, meant in _PROBES if word.startswith(begin)), None) if word else None
     told = f"the tool says {quote(word)}" if probe not in {None, "success"} else ""
-    return [make(subject, "link.probe", probe, "text", at, note or told or _doubt(word, probe))]
+    return [make_reading(subject, "link.probe", probe, "text", at, note or told or _doubt(word, probe))]
 
 
 def _read_word(lines: Iterable[str], name: str) -> tuple[str, str]:

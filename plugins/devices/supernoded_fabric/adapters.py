@@ -10,6 +10,8 @@ from supernoded_fabric.naming import Naming, Places
 from supernoded_fabric.settings import FabricSettings
 
 MELLANOX = "mlx"  # how the HCAs begin that mlxlink knows
+HOP = 3.5  # seconds; a tree gives up after 3
+LOOK = 4 * HOP  # seconds of one look at both trees
 FORGET_AFTER = 86_400.0  # seconds for which a device that is gone is told of; as the daemon's own history
 
 
@@ -71,4 +73,8 @@ def _fits(name: str, patterns: Sequence[str]) -> bool:
 
 
 def _by_name(files: Mapping[str, str | WireError]) -> dict[str, str | WireError]:
+    """By device. Raises the WireError of a folder that cannot be listed, which says nothing of what is in it."""
+    trouble = files.get(".")
+    if isinstance(trouble, WireError):
+        raise trouble
     return {path.partition("/")[0]: text for path, text in files.items()}

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from supernoded.plugin import Reading, Value, WireError
-from supernoded_fabric.making import LONGEST_NOTE, clip, make
+from supernoded.plugin import Reading, Value, WireError, make_reading, quote
 
 LONGEST_NUMBER = 20  # digits of 2**64
 
@@ -19,8 +18,11 @@ class Counter(msgspec.Struct, frozen=True):
     factor: int = 1
 
 
+OWN = "x.infiniband."  # how the quantities begin that are the driver's own
+
+
 def _own(name: str, bits: int = 64) -> Counter:
-    return Counter(f"x.infiniband.{name}", bits)
+    return Counter(f"{OWN}{name}", bits)
 
 
 WORD_BITS = 32  # port_*_data count words of four octets (IBTA PortCounters)
@@ -34,7 +36,7 @@ COUNTERS: dict[str, Counter] = {
     "port_xmit_discards": Counter("link.discards", 16),
     "port_xmit_wait": Counter("link.waits", 32),
     "port_rcv_data": Counter("link.bits", 64, "bit", WORD_BITS),  # errors are counted on what was received
-    "port_xmit_data": Counter("x.infiniband.sent_bits", 64, "bit", WORD_BITS),
+    "port_xmit_data": Counter(f"{OWN}sent_bits", 64, "bit", WORD_BITS),
     "port_rcv_remote_physical_errors": _own("port_rcv_remote_physical_errors", 16),
     "port_rcv_switch_relay_errors": _own("port_rcv_switch_relay_errors", 16),
     "port_xmit_constraint_errors": _own("port_xmit_constraint_errors", 8),
@@ -72,15 +74,15 @@ HARDWARE_COUNTERS: dict[str, Counter] = {
 def read_counter(subject: str, counter: Counter, text: str | WireError, at: float) -> Reading:
     """One counter as a reading; at its ceiling, unreadable or no number: UNKNOWN, and why."""
     value, note = measure(counter, text)
-    return make(subject, counter.quantity, value, counter.unit, at, note)
+    return make_reading(subject, counter.quantity, value, counter.unit, at, note)
 
 
 def measure(counter: Counter, text: str | WireError) -> tuple[Value, str]:
     """The total in the unit of the quantity, or None and the reason."""
     if isinstance(text, WireError):
-        return None, str(text)[-LONGEST_NOTE:]
+        return None, str(text)
     if not text.isascii() or not text.isdigit() or len(text) > LONGEST_NUMBER:
-        return None, f"no number: {clip(text)}"
+        return None, f"no number: {quote(text)}"
     total, ceiling = int(text), 2**counter.bits - 1
     if total == ceiling:
         return None, f"saturated, cannot measure ({total} is the ceiling of {counter.bits} bits; reset it)"

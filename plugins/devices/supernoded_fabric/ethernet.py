@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
-from supernoded.plugin import Reading, WireError
+from supernoded.plugin import Reading, WireError, make_reading, quote
 from supernoded_fabric.counters import Counter, measure, read_counter
-from supernoded_fabric.making import clip, make
 
 Text = str | WireError
 
@@ -26,6 +25,7 @@ COUNTERS: dict[str, Counter] = {
 }
 FACTS = ("operstate", "carrier", "speed", "flags")
 IFF_UP = 0x1  # linux/if.h: an administrator has switched the interface on
+SPEED_UNKNOWN = 2**32 - 1  # linux/ethtool.h: -1, as older kernels print it
 _SPEED = Counter("link.speed")
 _FLAGS = re.compile(r"0x[0-9a-fA-F]{1,8}", re.ASCII)
 _DOWN = frozenset({"down", "lowerlayerdown", "dormant", "notpresent", "testing"})  # IF_OPER_* of the kernel but up and unknown
@@ -47,12 +47,12 @@ def _read_facts(files: Mapping[str, Text], at: float, subject: str) -> Iterator[
     enabled, up, why = read_enabled(files.get("flags", "")), *read_state(files)
     if enabled == 0.0 and up == 0.0:
         why = f"{why}, switched off"
-    yield make(subject, "link.state", up, "1", at, why)
+    yield make_reading(subject, "link.state", up, "1", at, why)
     if enabled is not None:
-        yield make(subject, "link.enabled", enabled, "1", at, "" if enabled else "switched off")
+        yield make_reading(subject, "link.enabled", enabled, "1", at, "" if enabled else "switched off")
     if "speed" in files:
         speed, why = read_speed(files["speed"], up)
-        yield make(subject, "link.speed", speed, "Gb/s", at, why)
+        yield make_reading(subject, "link.speed", speed, "Gb/s", at, why)
 
 
 def read_enabled(flags: Text) -> float | None:
@@ -71,7 +71,7 @@ def read_state(files: Mapping[str, Text]) -> tuple[float | None, str]:
         return 0.0, str(operstate)
     if carrier in {"0", "1"}:
         return float(carrier == "1"), "" if carrier == "1" else "no carrier"
-    return None, f"state {clip(str(operstate))}, carrier {clip(str(carrier))}"
+    return None, f"state {quote(str(operstate))}, carrier {quote(str(carrier))}"
 
 
 def read_speed(text: Text, up: float | None) -> tuple[float | None, str]:
@@ -79,6 +79,6 @@ def read_speed(text: Text, up: float | None) -> tuple[float | None, str]:
     megabits, why = measure(_SPEED, text)
     if up == 0.0:
         return None, "the link is down"
-    if not isinstance(megabits, float) or megabits <= 0:
+    if not isinstance(megabits, float) or not 0 < megabits < SPEED_UNKNOWN:
         return None, why or "no speed is known"
     return megabits / 1000.0, ""

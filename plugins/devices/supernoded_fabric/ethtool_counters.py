@@ -7,15 +7,17 @@ priority.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 
 import msgspec
 
-from supernoded.plugin import Reading
+from supernoded.plugin import Reading, make_reading
 from supernoded_fabric.counters import Counter, measure
-from supernoded_fabric.making import list_lines, make
+from supernoded_fabric.making import list_lines
 
-_LINE = re.compile(r"\s*(?P<name>[A-Za-z][\w.\[\]() -]{0,80}?)\s*:\s*(?P<value>\S{1,40})\s*", re.ASCII)
+KNOWN_NAMES = 4_096  # of counters; a driver has some 1,500, most of them of queues
+
 _LANE = re.compile(r"rx_err_lane_(?P<lane>\d{1,2})_phy", re.ASCII)
 _PRIORITY = r"(?:prio|priority_|pri|pfc_pri)\d{1,2}"
 
@@ -71,17 +73,26 @@ CHOICES = (
 
 def parse_statistics(text: str, at: float, subject: str) -> list[Reading]:
     """Every counter that means something here; what else the driver counts is ignored."""
-    rows = {found["name"]: found["value"] for line in list_lines(text) if (found := _LINE.fullmatch(line)) is not None}
+    parts = (line.partition(":") for line in list_lines(text))
+    rows = {name.strip(): value.strip() for name, colon, value in parts if colon and value.strip()}
     return [*_list_counters(rows, at, subject), *_list_lanes(rows, at, subject)]
 
 
 def _list_counters(rows: Mapping[str, str], at: float, subject: str) -> Iterator[Reading]:
-    for choice in CHOICES:
-        for pattern in choice.patterns:
-            texts = [value for name, value in rows.items() if pattern.fullmatch(name)]
-            if texts:
-                yield _sum(choice.counter, texts, at, subject)
-                break
+    found: dict[int, dict[int, list[str]]] = {}  # texts by choice and pattern
+    for name, text in rows.items():
+        for choice, pattern in find_places(name):
+            found.setdefault(choice, {}).setdefault(pattern, []).append(text)
+    for choice in sorted(found):
+        yield _sum(CHOICES[choice].counter, found[choice][min(found[choice])], at, subject)
+
+
+@lru_cache(maxsize=KNOWN_NAMES)
+def find_places(name: str) -> Sequence[tuple[int, int]]:
+    """The numbers of the choices that a name belongs to, and of the patterns of each; kept, for a driver has the same names each time."""
+    return [
+        (number, place) for number, choice in enumerate(CHOICES) for place, pattern in enumerate(choice.patterns) if pattern.fullmatch(name)
+    ]
 
 
 def _sum(counter: Counter, texts: list[str], at: float, subject: str) -> Reading:
@@ -90,9 +101,9 @@ def _sum(counter: Counter, texts: list[str], at: float, subject: str) -> Reading
     for text in texts:
         value, note = measure(counter, text)
         if not isinstance(value, float):
-            return make(subject, counter.quantity, None, counter.unit, at, note)
+            return make_reading(subject, counter.quantity, None, counter.unit, at, note)
         total += value
-    return make(subject, counter.quantity, total, counter.unit, at)
+    return make_reading(subject, counter.quantity, total, counter.unit, at)
 
 
 def _list_lanes(rows: Mapping[str, str], at: float, subject: str) -> Iterator[Reading]:

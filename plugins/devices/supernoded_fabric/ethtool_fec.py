@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from supernoded.plugin import Reading
+from supernoded.plugin import Reading, make_reading
 from supernoded_fabric.counters import Counter, read_counter
 from supernoded_fabric.documents import Member, list_members
-from supernoded_fabric.making import explain, list_lines, make
+from supernoded_fabric.making import explain, list_lines
 
 NONE = frozenset({"off", "none"})
 COUNTS: Mapping[str, Counter] = {
@@ -58,4 +58,4 @@ def _name_code(words: Sequence[str], at: float, subject: str) -> Reading:
     """`rs`, `baser`, `llrs`; `none` where no code is in use."""
     code = " ".join(words).lower()[:100]
     value = ("none" if code in NONE else code) or None
-    return make(subject, "link.fec", value, "text", at, "" if value else explain("", "code in use"))
+    return make_reading(subject, "link.fec", value, "text", at, "" if value else explain("", "code in use"))

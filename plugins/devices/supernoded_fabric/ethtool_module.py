@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from supernoded.plugin import Reading
+from supernoded.plugin import Reading, make_reading
 from supernoded_fabric.documents import list_members
-from supernoded_fabric.making import list_lines, make, read_number, to_milliwatts
+from supernoded_fabric.making import LONGEST_LINE, list_lines, read_number, to_milliwatts
 from supernoded_fabric.optics import LOSSES, Optics, list_optics
 
 Rows = dict[str, list[str]]  # by name with `_`; a value for each lane, or one
@@ -35,7 +35,7 @@ LOSS_ROWS = dict(zip(("rx_loss_of_signal", "tx_loss_of_signal", "rx_loss_of_lock
 TRUE, FALSE = frozenset({"yes", "true", "on", "1"}), frozenset({"no", "none", "false", "off", "0"})
 MOST_LANES = 16
 
-_ROW = re.compile(r"\s*(?P<name>[A-Za-z][\w /,.-]{0,60}?)\s*(?:\(Channel (?P<lane>\d{1,2})\))?\s*:\s*(?P<value>.*)", re.ASCII)
+_NAME = re.compile(r"(?P<name>[A-Za-z][\w /,.-]{0,60}?) ?(?:\(Channel (?P<lane>\d{1,2})\))?", re.ASCII)
 _VALUE = re.compile(r"(?P<number>-?(?:\d{1,9}(?:\.\d{1,9})?|inf))\s*(?P<unit>mW|dBm|mA|V|degrees C)?\b.*", re.ASCII)
 
 
@@ -44,19 +44,20 @@ def parse_module(text: str, at: float, subject: str) -> list[Reading]:
     rows = _read_members(text) or _read_lines(list_lines(text))
     if "identifier" not in rows:
         return []
-    return [make(subject, "link.present", 1.0, "1", at), *list_optics(_gather(rows), subject, at)]
+    return [make_reading(subject, "link.present", 1.0, "1", at), *list_optics(_gather(rows), subject, at)]
 
 
 def _read_lines(lines: Sequence[str]) -> Rows:
     """Channels count from 1, with old versions from 0, in the order in which they stand."""
     rows: Rows = {}
     for line in lines:
-        found = _ROW.fullmatch(line)
+        head, colon, value = line.partition(":")
+        found = _NAME.fullmatch(" ".join(head.split())) if colon else None
         if found is None:
             continue
-        name = "_".join(found["name"].lower().split())
+        name = found["name"].lower().replace(" ", "_")
         if found["lane"] or name not in rows:
-            rows.setdefault(name, []).extend(found["value"].strip("[] ").split(",") if "loss_of" in name else [found["value"].strip()])
+            rows.setdefault(name, []).extend(value.strip("[] ").split(",") if "loss_of" in name else [value.strip()])
     return rows
 
 
@@ -64,7 +65,7 @@ def _read_members(text: str) -> Rows:
     """The first of a name counts: what was measured stands before its limits."""
     rows: Rows = {}
     for name, value in list_members(text):
-        rows.setdefault(name.lower(), [f"{one}" for one in (value if isinstance(value, list) else [value])])
+        rows.setdefault(name.lower(), [f"{one}"[:LONGEST_LINE] for one in (value if isinstance(value, list) else [value])])
     return rows
 
 

@@ -23,6 +23,7 @@ def fit_sensors(settings: FabricSettings, node: Node) -> Iterator[Sensor]:
     """The two trees, the tools and the log that the settings leave on, and the switches they name. Raises PluginError."""
     adapters = Adapters(node, settings)
     yield InfinibandSensor(adapters, node, settings)
+    yield InfinibandSensor(adapters, node, settings, own=True)
     yield EthernetSensor(adapters, node, settings)
     if settings.ethtool:
         yield from _fit_ethtool(adapters, settings, node)

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from supernoded.plugin import NODE, Command, Node, Reading, WireError
-from supernoded_fabric.adapters import Adapters
+from supernoded.plugin import NODE, Command, Node, Reading, WireError, make_reading, name_neighbour, quote
+from supernoded_fabric.adapters import LOOK, Adapters
 from supernoded_fabric.asking import run
 from supernoded_fabric.kernel_lines import read_line
 from supernoded_fabric.kernel_state import KernelState
-from supernoded_fabric.lldp import list_neighbours, name_neighbour, parse_neighbours
-from supernoded_fabric.making import clip, make
+from supernoded_fabric.lldp import list_neighbours, parse_neighbours
 from supernoded_fabric.settings import FabricSettings
 
 QUESTION = ("-f", "json", "show", "neighbors")
-SLACK = 5.0  # seconds beyond the run itself
+GRACE = 1.0  # seconds that a killed program is given to end
+LOG = 6.0  # seconds; the host port gives up after 5
 
 
 class NeighbourSensor:
@@ -24,7 +24,7 @@ class NeighbourSensor:
 
     def __init__(self, adapters: Adapters, command: Command, node: Node, settings: FabricSettings) -> None:
         self._adapters, self._command, self._clock, self._node = adapters, command, node.clock, node.name
-        self._within, self.period, self.timeout = settings.within_s, settings.lldp_s, settings.within_s + SLACK
+        self._within, self.period, self.timeout = settings.within_s, settings.lldp_s, LOOK + settings.within_s + GRACE
         self._name = name_neighbour(node.topology, settings.neighbours)
         self._is_known = False  # whether the tool ever answered
 
@@ -37,9 +37,9 @@ class NeighbourSensor:
         except WireError as error:
             if self._is_known:
                 raise
-            return [make(self._node, f"x.{self.name}", None, "text", self._clock.now(), str(error))]
+            return [make_reading(self._node, f"x.{self.name}", None, "text", self._clock.now(), str(error))]
         if not text.lstrip().startswith("{"):
-            raise WireError(f"{' '.join(QUESTION)}: no JSON: {clip(text.strip())}")
+            raise WireError(f"{' '.join(QUESTION)}: no JSON: {quote(text.strip())}")
         self._is_known = True
         places = self._adapters.places
         found = [one for one in parse_neighbours(text) if places.is_wanted(one.interface)]
@@ -49,7 +49,7 @@ class NeighbourSensor:
 class KernelSensor:
     """What the kernel has said of links and adapters since the daemon started. Where there are none, its log is left alone."""
 
-    name, scope, timeout = "fabric.kernel", NODE, 11.0  # seconds; the host port gives up after 5, each tree after 3
+    name, scope, timeout = "fabric.kernel", NODE, LOOK + LOG
 
     def __init__(self, adapters: Adapters, node: Node, settings: FabricSettings) -> None:
         self._adapters, self._host, self._clock = adapters, node.host, node.clock

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import lru_cache
 
 import msgspec
 
-from supernoded.plugin import Reading, WireError
-from supernoded_fabric.counters import COUNTERS, HARDWARE_COUNTERS, Counter, read_counter
-from supernoded_fabric.making import clip, make
+from supernoded.plugin import Reading, WireError, make_reading, quote
+from supernoded_fabric.counters import COUNTERS, HARDWARE_COUNTERS, OWN, Counter, read_counter
 
 Text = str | WireError
 Subject = Callable[[str, str], str]  # device and port, as the driver calls them
 
 FACTS = ("state", "phys_state", "rate", "lid")
-FILES = (*(f"counters/{name}" for name in COUNTERS), *(f"hw_counters/{name}" for name in HARDWARE_COUNTERS))
+ALL = (("counters", COUNTERS), ("hw_counters", HARDWARE_COUNTERS))
+FILES, OWN_FILES = (
+    tuple(f"{folder}/{name}" for folder, table in ALL for name, counter in table.items() if counter.quantity.startswith(OWN) is own)
+    for own in (False, True)
+)
 UP = "ACTIVE"
 OFF = "Disabled"
 NO_LID = 0xFFFF  # the base lid of a port that no subnet manager has taken on
@@ -47,15 +51,25 @@ def parse_tree(pairs: Iterable[tuple[str, Text]], at: float, subject: Subject) -
 def _gather(pairs: Iterable[tuple[str, Text]]) -> Mapping[tuple[str, str], Port]:
     ports: dict[tuple[str, str], Port] = {}
     for path, text in pairs:
-        place = _PLACE.search(path)
+        place = _find_place(path)
         if place is None:
             continue
-        port = ports.setdefault((place["device"], place["port"]), Port({}, {}, {}))
-        folder, _, name = place["rest"].rpartition("/")
+        device, number, folder, name = place
+        port = ports.setdefault((device, number), Port({}, {}, {}))
         kind = {"": port.facts, "counters": port.counters, "hw_counters": port.hardware}.get(folder)
         if kind is not None:
             kind[name] = text
     return ports
+
+
+@lru_cache(maxsize=8_192)  # paths; a tree has the same ones each time
+def _find_place(path: str) -> tuple[str, str, str, str] | None:
+    """Device, port, folder and file."""
+    place = _PLACE.search(path)
+    if place is None:
+        return None
+    folder, _, name = place["rest"].rpartition("/")
+    return place["device"], place["port"], folder, name
 
 
 def _read_port(device: str, port: Port, at: float, subject: str) -> Iterator[Reading]:
@@ -82,26 +96,28 @@ def _read_state(port: Port, at: float, subject: str) -> Iterator[Reading]:
     if "state" in port.facts:
         place = f"no subnet manager has taken it on (base lid {NO_LID:#x})" if _is_unprovisioned(port, state) else ""
         why = "" if state == UP else ", ".join(word for word in (state, physical, place) if word)
-        yield make(subject, "link.state", float(state == UP) if state else None, "1", at, why or _reason(port.facts["state"], state))
+        yield make_reading(
+            subject, "link.state", float(state == UP) if state else None, "1", at, why or _reason(port.facts["state"], state)
+        )
     if "phys_state" in port.facts:
-        yield make(subject, "link.phys_state", physical.lower() or None, "text", at, _reason(port.facts["phys_state"], physical))
+        yield make_reading(subject, "link.phys_state", physical.lower() or None, "text", at, _reason(port.facts["phys_state"], physical))
         if physical:
-            yield make(subject, "link.enabled", float(physical != OFF), "1", at, "disabled" if physical == OFF else "")
+            yield make_reading(subject, "link.enabled", float(physical != OFF), "1", at, "disabled" if physical == OFF else "")
 
 
 def _read_rate(text: Text, state: str, at: float, subject: str) -> Iterator[Reading]:
     """Speed and lanes, which only a link that is up has: the others show their slowest."""
     down = f"the link is {state}" if state and state != UP else ""
     found = None if down or isinstance(text, WireError) else _RATE.match(text)
-    yield make(subject, "link.speed", float(found["speed"]) if found else None, "Gb/s", at, down or _reason(text, found))
+    yield make_reading(subject, "link.speed", float(found["speed"]) if found else None, "Gb/s", at, down or _reason(text, found))
     if down or (found is not None and found["width"]):
-        yield make(subject, "link.width", float(found["width"]) if found else None, "1", at, down)
+        yield make_reading(subject, "link.width", float(found["width"]) if found else None, "1", at, down)
 
 
 def _reason(text: Text, found: object) -> str:
     if found:
         return ""
-    return str(text) if isinstance(text, WireError) else f"not understood: {clip(text)}"
+    return str(text) if isinstance(text, WireError) else f"not understood: {quote(text)}"
 
 
 def _is_unprovisioned(port: Port, state: str) -> bool:

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from supernoded.plugin import Reading
+from supernoded.plugin import Reading, make_reading
 from supernoded_fabric.kernel_lines import DOWN, LOST, Said
-from supernoded_fabric.making import make
 
 HOLD_S = 600.0  # seconds; ours
 MOST_NAMES = 512  # links and adapters that are kept apart; a machine has some dozens
@@ -82,6 +81,6 @@ class KernelState:
         """What there is of one subject."""
         link, adapter = self._links.get(subject), self._adapters.get(subject)
         if link is not None:
-            yield make(subject, "link.downed", link.count(), "1", at)
+            yield make_reading(subject, "link.downed", link.count(), "1", at)
         if adapter is not None:
-            yield make(subject, "nic.health", frozenset(adapter.flags), "flags", at, adapter.text if adapter.flags else "")
+            yield make_reading(subject, "nic.health", frozenset(adapter.flags), "flags", at, adapter.text if adapter.flags else "")

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 
 import msgspec
 
-from supernoded.plugin import Reading, Topology
-from supernoded_fabric.making import make
+from supernoded.plugin import NameNeighbour, Reading, call_neighbour, make_reading
 
 LONGEST_NAME = 200  # characters of a port or system; LLDP allows 255 octets
 LARGEST = 1_048_576  # characters
-
-_PORT = re.compile(r"(?P<node>[^/\s]+)/card\d{1,5}/port\d{1,3}", re.ASCII)
 
 
 class Neighbour(msgspec.Struct, frozen=True):
@@ -23,24 +19,6 @@ class Neighbour(msgspec.Struct, frozen=True):
     interface: str
     system: str
     ports: tuple[str, ...]
-
-
-Name = Callable[[Neighbour], str]
-
-
-def name_neighbour(topology: Topology, neighbours: Mapping[str, str]) -> Name:
-    """The subject of a neighbour: as the settings map it, else one of the topology, else `system/port` as it calls itself."""
-    known, nodes = frozenset(topology.subjects()), frozenset(node.name for node in topology.nodes)
-
-    def name(neighbour: Neighbour) -> str:
-        whole = [f"{neighbour.system}/{port}" if neighbour.system else port for port in neighbour.ports]
-        said = [*whole, *neighbour.ports]
-        mapped = next((neighbours[one] for one in said if one in neighbours), "")
-        described = next((one for one in (*said, *(f"switch/{one}" for one in whole)) if one in known), "")
-        alike = next((one for one in said if (found := _PORT.fullmatch(one)) and found["node"] in nodes), "")
-        return mapped or described or alike or whole[0]
-
-    return name
 
 
 def parse_neighbours(text: str) -> list[Neighbour]:
@@ -53,15 +31,16 @@ def parse_neighbours(text: str) -> list[Neighbour]:
     return [found for interface, told in _list_interfaces(_member(whole, "interface")) if (found := _read(interface, told)) is not None]
 
 
-def list_neighbours(found: list[Neighbour], name: Name, subject: Callable[[str], str], at: float) -> Iterator[Reading]:
+def list_neighbours(found: list[Neighbour], name: NameNeighbour, subject: Callable[[str], str], at: float) -> Iterator[Reading]:
     """One for each interface; where several answer, the first whose name is a subject's, and how many more there are."""
     by_interface: dict[str, list[Neighbour]] = {}
     for neighbour in found:
         by_interface.setdefault(neighbour.interface, []).append(neighbour)
     for interface, all_of_it in by_interface.items():
-        best = next((one for one in all_of_it if name(one) != f"{one.system}/{one.ports[0]}"), all_of_it[0])
+        named = [(name(one.system, one.ports), call_neighbour(one.system, one.ports[0])) for one in all_of_it]
+        best = next((subject_of for subject_of, called in named if subject_of != called), named[0][0])
         more = len(all_of_it) - 1
-        yield make(subject(interface), "link.neighbour", name(best), "text", at, f"{more} more answer on this port" if more else "")
+        yield make_reading(subject(interface), "link.neighbour", best, "text", at, f"{more} more answer on this port" if more else "")
 
 
 def _list_interfaces(told: object) -> Iterator[tuple[str, object]]:

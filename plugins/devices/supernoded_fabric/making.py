@@ -1,29 +1,17 @@
-"""Readings, numbers as tools print them, and what stands in notes."""
+"""Lines and numbers as tools print them, and why there is none."""
 
 from __future__ import annotations
 
 import math
 import re
 
-from supernoded.plugin import Reading, State, Value
+from supernoded.plugin import quote
 
-LONGEST_NOTE = 160  # characters; ours
 LONGEST_LINE = 2_000  # characters of a line that are looked at; no tool prints longer ones
 MOST_LINES = 20_000  # of one answer; ours
 NO_ERRORS = 1e-100  # a rate below is how tools write `none seen`: 15E-255, and 15E-238 of an aggregate
 
 _NUMBER = re.compile(r"[-+]?(?:\d{1,20}(?:\.\d{1,12})?|\.\d{1,12})(?:[eE][-+]?\d{1,3})?", re.ASCII)
-
-
-def make(subject: str, quantity: str, value: Value, unit: str, at: float, note: str = "") -> Reading:
-    """One reading; without a value it is UNKNOWN, and `note` is why."""
-    state = State.UNKNOWN if value is None else State.GOOD
-    return Reading(subject=subject, quantity=quantity, value=value, unit=unit, at=at, state=state, note=note[:LONGEST_NOTE])
-
-
-def clip(text: str) -> str:
-    """What a device said, fit for a note."""
-    return repr(text if len(text) <= LONGEST_NOTE // 2 else f"{text[: LONGEST_NOTE // 2]}...")
 
 
 def list_lines(text: str) -> list[str]:
@@ -56,4 +44,4 @@ def to_milliwatts(dbm: float) -> float:
 
 def explain(text: str | None, wanted: str) -> str:
     """Why there is no value."""
-    return f"no {wanted}: {clip(text.strip())}" if text is not None and text.strip() else f"no {wanted} is told"
+    return f"no {wanted}: {quote(text.strip())}" if text is not None and text.strip() else f"no {wanted} is told"

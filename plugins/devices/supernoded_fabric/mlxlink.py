@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from supernoded.plugin import Reading
+from supernoded.plugin import Reading, make_reading
 from supernoded_fabric.counters import Counter, read_counter
-from supernoded_fabric.making import explain, make, read_list, read_number, to_milliwatts
+from supernoded_fabric.making import explain, read_list, read_number, to_milliwatts
 from supernoded_fabric.mlxlink_rates import list_rates
 from supernoded_fabric.mlxlink_rows import Rows
 from supernoded_fabric.optics import Lanes, Optics, list_optics
@@ -36,12 +36,14 @@ LOSS_ROWS: Mapping[str, tuple[str, ...]] = {
     "rx-lol": ("rx cdr lol [per lane]", "rx loss of lock"),
     "tx-lol": ("tx cdr lol [per lane]", "tx loss of lock"),
 }
+# How the states of a port begin that is not up, in words or by the name of a step of its training.
+DOWN = re.compile(r"(?:rx |tx |port |phy )?(?:disable|polling|sleep|down|init|armed|closed?\b|training|(?:eth_|ib_)?an_)", re.ASCII)
 ABSENT = re.compile(r"unplugged|no cable|no module|not (?:present|plugged)", re.IGNORECASE)
 MOST_LANES = 16
 
 _SPEED = re.compile(r"(?P<speed>\d{1,5}(?:\.\d{1,2})?)\s*G(?:b/?s|bE|E)?(?:_\d{1,2}x)?", re.ASCII | re.IGNORECASE)
 _WIDTH = re.compile(r"(?P<width>\d{1,2})x", re.ASCII | re.IGNORECASE)
-_RANGED = re.compile(r"(?P<values>[^\[]*?)\s*(?:\[(?P<low>[-+\d.eE]{1,20}?)\.\.(?P<high>[-+\d.eE]{1,20})\])?\s*", re.ASCII)
+_RANGE = re.compile(r"(?P<low>[-+\d.eE]{1,20}?)\.\.(?P<high>[-+\d.eE]{1,20})\]", re.ASCII)
 
 
 def read_port(rows: Rows, at: float, subject: str) -> list[Reading]:
@@ -54,23 +56,23 @@ def read_port(rows: Rows, at: float, subject: str) -> list[Reading]:
 def _list_link(rows: Rows, at: float, subject: str) -> Iterator[Reading]:
     state = rows.get("state", "").lower()
     if "state" in rows:
-        known = state not in {"", "n/a", "-"}
-        note = "" if state == "active" else f"{state}, {rows.get('recommendation', '')}".rstrip(", ") or "no state is told"
-        yield make(subject, "link.state", float(state == "active") if known else None, "1", at, note)
+        known = state == "active" or DOWN.match(state) is not None
+        why = f"{state}, {rows.get('recommendation', '')}".rstrip(", ") if known else explain(state, "state of a link")
+        yield make_reading(subject, "link.state", float(state == "active") if known else None, "1", at, "" if state == "active" else why)
         if known:
-            yield make(subject, "link.enabled", float(not state.startswith("disable")), "1", at)
+            yield make_reading(subject, "link.enabled", float(not state.startswith("disable")), "1", at)
     if "physical state" in rows:
         physical = rows["physical state"].lower()[:100]
         told = physical not in {"", "n/a"}
-        yield make(subject, "link.phys_state", physical if told else None, "text", at, "" if told else explain(physical, "state"))
+        yield make_reading(subject, "link.phys_state", physical if told else None, "text", at, "" if told else explain(physical, "state"))
     if "speed" in rows:
-        yield make(subject, "link.speed", speed := find_speed(rows), "Gb/s", at, "" if speed else explain(rows["speed"], "speed"))
+        yield make_reading(subject, "link.speed", speed := find_speed(rows), "Gb/s", at, "" if speed else explain(rows["speed"], "speed"))
     if "width" in rows:
-        yield make(subject, "link.width", width := _find_width(rows), "1", at, "" if width else explain(rows["width"], "width"))
+        yield make_reading(subject, "link.width", width := _find_width(rows), "1", at, "" if width else explain(rows["width"], "width"))
     if "fec" in rows:
         code = " ".join(rows["fec"].lower().split())[:100]
         value = "none" if code in {"no fec", "none"} else code
-        yield make(
+        yield make_reading(
             subject, "link.fec", None if code in {"", "n/a"} else value, "text", at, explain(code, "code") if code in {"", "n/a"} else ""
         )
 
@@ -93,12 +95,12 @@ def _find_width(rows: Rows) -> float | None:
 def _list_module(rows: Rows, at: float, subject: str) -> Iterator[Reading]:
     """The module, when it was asked for; the tool's advice tells that none is plugged in."""
     if ABSENT.search(rows.get("recommendation", "")):
-        yield make(subject, "link.present", 0.0, "1", at, rows["recommendation"])
+        yield make_reading(subject, "link.present", 0.0, "1", at, rows["recommendation"])
         return
     if "identifier" not in rows:
         return
     named = rows["identifier"].strip().lower() not in {"", "n/a", "unknown"}
-    yield make(subject, "link.present", 1.0 if named else None, "1", at, "" if named else explain(rows["identifier"], "module"))
+    yield make_reading(subject, "link.present", 1.0 if named else None, "1", at, "" if named else explain(rows["identifier"], "module"))
     if named:
         yield from list_optics(_gather(rows), subject, at)
 
@@ -126,13 +128,16 @@ def _gather(rows: Rows) -> Optics:
 
 def _take(text: str | None, name: str, limits: dict[str, tuple[float, float]]) -> Lanes:
     """The values of `1.8,1.9 [-10.4..6]`, and its limits into `limits`."""
-    found = _RANGED.fullmatch(text) if text is not None else None
-    if found is None:
+    if text is None:
         return ()
-    low, high = (read_number(found[side] or "") for side in ("low", "high"))
+    values, bracket, behind = text.partition("[")
+    found = _RANGE.fullmatch(behind.strip())
+    if bracket and found is None:
+        return ()
+    low, high = (read_number(found[side]) if found is not None else None for side in ("low", "high"))
     if low is not None and high is not None and low < high:
         limits[name] = low, high
-    return read_list(found["values"])[:MOST_LANES]
+    return read_list(values)[:MOST_LANES]
 
 
 def _convert(name: str, low: float, high: float) -> tuple[float, float]:

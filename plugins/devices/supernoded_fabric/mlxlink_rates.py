@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from supernoded.plugin import Reading
+from supernoded.plugin import Reading, make_reading
 from supernoded_fabric.counters import Counter, read_counter
-from supernoded_fabric.making import explain, make, read_rate
+from supernoded_fabric.making import explain, read_rate
 from supernoded_fabric.mlxlink_rows import Rows
 
 RAW, EFFECTIVE, SYMBOL = (
@@ -32,13 +32,15 @@ def list_rates(rows: Rows, speed: float | None, at: float, subject: str) -> Iter
     totals = [reading.value for reading in of_lanes if isinstance(reading.value, float)]
     if of_lanes:
         whole = sum(totals) if len(totals) == len(of_lanes) else None
-        yield make(subject, "link.fec.corrected", whole, "1", at, "" if whole is not None else explain(errors, "count of every lane"))
+        yield make_reading(
+            subject, "link.fec.corrected", whole, "1", at, "" if whole is not None else explain(errors, "count of every lane")
+        )
     yield from _list_before(rows, totals, speed, at, subject)
     after = next((name for names in (EFFECTIVE, SYMBOL) for name in names if read_rate(rows.get(name, "")) is not None), None)
     told = _find(rows, (*EFFECTIVE, *SYMBOL))
     if told is not None:
         rate = read_rate(rows[after]) if after is not None else None
-        yield make(subject, "link.ber.post_fec", rate, "1", at, "" if after is not None else explain(told, "rate"))
+        yield make_reading(subject, "link.ber.post_fec", rate, "1", at, "" if after is not None else explain(told, "rate"))
 
 
 def _list_before(rows: Rows, totals: Sequence[float], speed: float | None, at: float, subject: str) -> Iterator[Reading]:
@@ -50,15 +52,15 @@ def _list_before(rows: Rows, totals: Sequence[float], speed: float | None, at: f
     if not lanes and whole == 0.0 and any(totals):
         lanes = _estimate(rows, totals, speed)
         note = f"contradiction: {told} of the port, but {max(totals):.0f} errors on a lane"
-        yield make(subject, "link.ber.pre_fec", max(lanes, default=0.0), "1", at, note)
+        yield make_reading(subject, "link.ber.pre_fec", max(lanes, default=0.0), "1", at, note)
         return
     worst = max(lanes, default=None)
     if worst is None:
-        yield make(subject, "link.ber.pre_fec", whole, "1", at, "" if whole is not None else explain(told, "rate"))
+        yield make_reading(subject, "link.ber.pre_fec", whole, "1", at, "" if whole is not None else explain(told, "rate"))
         return
     conflict = whole is not None and whole * FAR < sum(lanes) / len(lanes)
     note = f"contradiction: {told} of the port, but {worst:.1g} on its worst lane" if conflict else ""
-    yield make(subject, "link.ber.pre_fec", max(worst, whole or 0.0), "1", at, note)
+    yield make_reading(subject, "link.ber.pre_fec", max(worst, whole or 0.0), "1", at, note)
 
 
 def _find_lane_rates(rows: Rows) -> list[float]:

@@ -6,9 +6,11 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from supernoded_fabric.documents import list_members
-from supernoded_fabric.making import list_lines
+from supernoded_fabric.making import LONGEST_LINE, list_lines
 
 Rows = Mapping[str, str]
+
+LONGEST_HEADER = 200  # characters of a line that names a device
 
 _HEADER = re.compile(
     r"(?:=+\s*(?P<marked>[A-Za-z][\w.:/-]{0,40})\b[^=]*=*\s*|[^:]*\bmlxlink\b.*?\s(?:-d|--device)\s+(?P<asked>\S{1,60}).*)", re.ASCII
@@ -24,7 +26,7 @@ def list_devices(text: str) -> Iterator[tuple[str, Rows]]:
         return
     device, lines = "", list[str]()
     for line in list_lines(text):
-        header = _HEADER.fullmatch(line.strip())
+        header = _HEADER.fullmatch(line.strip()) if len(line) <= LONGEST_HEADER else None
         if header is None:
             lines.append(line)
             continue
@@ -49,5 +51,5 @@ def _read_members(members: Sequence[tuple[str, object]]) -> Rows:
     for path, value in members:
         name = _SECTIONS.sub("", path.lower(), count=1).removesuffix("_values")
         text = ",".join(map(str, value)) if isinstance(value, list) else f"{value}"
-        rows.setdefault(" ".join(name.split()), text)
+        rows.setdefault(" ".join(name.split()), text[:LONGEST_LINE])
     return rows

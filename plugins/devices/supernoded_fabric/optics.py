@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
-from supernoded.plugin import Reading
-from supernoded_fabric.making import make
+from supernoded.plugin import Reading, make_reading
 
 Lanes = tuple[float | None, ...]
 
@@ -36,11 +35,11 @@ def list_optics(optics: Optics, subject: str, at: float) -> Iterator[Reading]:
     for name, lanes in optics.lanes.items():
         yield from _list_lanes(name, lanes, used, subject, at)
     for name, value in optics.whole.items():
-        yield make(subject, f"link.{name}", value, UNITS[name], at, "" if value is not None else UNTOLD)
+        yield make_reading(subject, f"link.{name}", value, UNITS[name], at, "" if value is not None else UNTOLD)
     for name, (low, high) in optics.limits.items():
         if low < high and name != "snr":
-            yield make(subject, f"link.{name}.low", low, UNITS[name], at)
-            yield make(subject, f"link.{name}.high", high, UNITS[name], at)
+            yield make_reading(subject, f"link.{name}.low", low, UNITS[name], at)
+            yield make_reading(subject, f"link.{name}.high", high, UNITS[name], at)
     yield from _list_losses(optics.losses, used, subject, at)
 
 
@@ -61,11 +60,11 @@ def _find_used(lanes: Mapping[str, Lanes], count: int) -> Sequence[int]:
 
 def _list_lanes(name: str, lanes: Lanes, used: Sequence[int], subject: str, at: float) -> Iterator[Reading]:
     known = [value for lane in used if lane < len(lanes) and (value := lanes[lane]) is not None]
-    yield make(subject, f"link.{name}", WORST[name](known) if known else None, UNITS[name], at, "" if known else UNTOLD)
+    yield make_reading(subject, f"link.{name}", WORST[name](known) if known else None, UNITS[name], at, "" if known else UNTOLD)
     if len(lanes) > 1:
         for lane in used:
             value = lanes[lane] if lane < len(lanes) else None
-            yield make(f"{subject}/lane{lane}", f"link.{name}", value, UNITS[name], at, "" if value is not None else UNTOLD)
+            yield make_reading(f"{subject}/lane{lane}", f"link.{name}", value, UNITS[name], at, "" if value is not None else UNTOLD)
 
 
 def _list_losses(losses: Mapping[str, tuple[bool, ...]], used: Sequence[int], subject: str, at: float) -> Iterator[Reading]:
@@ -76,7 +75,9 @@ def _list_losses(losses: Mapping[str, tuple[bool, ...]], used: Sequence[int], su
         name: lost_by * max(len(used), 1) if lost_by == (False,) else lost_by for name, lost_by in losses.items()
     }  # none = on no lane
     found = {name: [lane for lane, lost in enumerate(lost_by) if lost and (lane in used or not used)] for name, lost_by in losses.items()}
-    yield make(subject, "link.los", frozenset(name for name, lanes in found.items() if lanes), "flags", at)
+    yield make_reading(subject, "link.los", frozenset(name for name, lanes in found.items() if lanes), "flags", at)
     if max(map(len, losses.values())) > 1:
         for lane in used:
-            yield make(f"{subject}/lane{lane}", "link.los", frozenset(name for name, lanes in found.items() if lane in lanes), "flags", at)
+            yield make_reading(
+                f"{subject}/lane{lane}", "link.los", frozenset(name for name, lanes in found.items() if lane in lanes), "flags", at
+            )

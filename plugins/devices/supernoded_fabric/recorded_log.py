@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from supernoded.plugin import Reading, Source
+from supernoded.plugin import Reading, Source, make_reading
 from supernoded_fabric.kernel_lines import read_line
 from supernoded_fabric.kernel_state import KernelState
-from supernoded_fabric.making import make
 from supernoded_fabric.naming import Naming, Places
 from supernoded_fabric.stamps import Stamps
 
@@ -40,4 +39,4 @@ def _list_first(lines: list[str], source: Source) -> Iterator[Reading]:
             state.take(said, source.at)
     for reading in state.show(source.at):
         if reading.quantity == "link.downed":
-            yield make(reading.subject, "link.downed", 0.0, "1", source.at)
+            yield make_reading(reading.subject, "link.downed", 0.0, "1", source.at)

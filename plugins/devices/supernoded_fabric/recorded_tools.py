@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterator
 from pathlib import PurePath
 
-from supernoded.plugin import Reading, Source, Topology
+from supernoded.plugin import Reading, Source, Topology, name_neighbour
 from supernoded_fabric.documents import list_members
 from supernoded_fabric.ethtool_counters import parse_statistics
 from supernoded_fabric.ethtool_fec import parse_fec
 from supernoded_fabric.ethtool_module import parse_module
-from supernoded_fabric.lldp import list_neighbours, name_neighbour, parse_neighbours
+from supernoded_fabric.lldp import list_neighbours, parse_neighbours
 from supernoded_fabric.making import list_lines
 from supernoded_fabric.mlxlink import read_port
 from supernoded_fabric.mlxlink_rows import list_devices

@@ -8,16 +8,18 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 import msgspec
 
-from supernoded.plugin import NODE, Clock, Command, Reading, State, WireError
+from supernoded.plugin import NODE, Clock, Command, Reading, WireError, make_reading, quote
+from supernoded_fabric.adapters import LOOK
 from supernoded_fabric.asking import RefusedError, Ways
-from supernoded_fabric.making import LONGEST_NOTE, clip, make
 
 Devices = Callable[[], Awaitable[Mapping[str, str]]]  # device -> subject
 Parse = Callable[[str, float, str], Sequence[Reading]]
 
 AT_ONCE = 32  # runs; a machine has some dozens of devices
 REST = 600.0  # seconds for which a device is not asked what its driver does not know; ours
-SLACK = 5.0  # seconds beyond the runs themselves
+COSTLY = 1.0  # seconds after which a failure has kept the other devices waiting; ours
+SHORT_REST = 30.0  # seconds for which a device whose failure was costly is not asked again; ours
+GRACE = 1.0  # seconds that a killed program is given to end
 
 _FOR_GOOD = re.compile(r"not supported|not available|no stat|bad command|unknown|invalid option", re.IGNORECASE)
 _ABSENT = re.compile(r"no module|no cable|unplugged|module (?:is )?(?:not present|absent|missing)", re.IGNORECASE)
@@ -37,7 +39,7 @@ class _Answer(msgspec.Struct):
 
     readings: Sequence[Reading] = ()
     rests_until: float = 0.0
-    why: str = ""
+    form: int = 0  # in which the device is asked
 
 
 class ToolSensor:
@@ -49,7 +51,7 @@ class ToolSensor:
         self, name: str, period: float, within: float, devices: Devices, questions: Sequence[Question], commands: Commands, clock: Clock
     ) -> None:
         self.name, self.period = name, period
-        self.timeout = 2 * within * len(questions) + SLACK  # each in two forms at most
+        self.timeout = LOOK + sum((within + GRACE) * len(question.ways.forms) for question in questions)
         self._devices, self._questions, self._commands, self._clock, self._within = devices, questions, commands, clock, within
         self._answers: dict[tuple[str, int], _Answer] = {}
         self._runs = asyncio.Semaphore(AT_ONCE)
@@ -62,7 +64,7 @@ class ToolSensor:
         told = await asyncio.gather(*(self._ask_device(device, subject) for device, subject in devices.items()))
         failures = [one for one in told if isinstance(one, WireError)]
         if failures and len(failures) == len(told) and not self._is_known:
-            return [make(self._commands.node, f"x.{self.name}", None, "text", self._clock.now(), str(failures[0]))]
+            return [make_reading(self._commands.node, f"x.{self.name}", None, "text", self._clock.now(), str(failures[0]))]
         return [reading for one in told if not isinstance(one, WireError) for reading in one]
 
     async def _ask_device(self, device: str, subject: str) -> Sequence[Reading] | WireError:
@@ -71,9 +73,9 @@ class ToolSensor:
         for number, question in enumerate(self._questions):
             answer = self._answers.setdefault((device, number), _Answer())
             if answer.rests_until <= self._clock.now():
+                begun = self._clock.now()
                 try:
-                    async with self._runs:
-                        text = await question.ways.ask(self._commands.of(device), *self._commands.words(device), within=self._within)
+                    text, answer.form = await self._ask(device, question, answer.form)
                 except RefusedError as error:
                     self._is_known = True
                     self._refuse(answer, question, subject, str(error))
@@ -81,6 +83,8 @@ class ToolSensor:
                     if not self._is_known:
                         return error
                     self._fail(answer, question, subject, str(error))
+                    if self._clock.now() - begun > COSTLY:
+                        answer.rests_until = self._clock.now() + SHORT_REST
                 else:
                     self._is_known = True
                     self._take(answer, question, subject, text)
@@ -89,18 +93,22 @@ class ToolSensor:
             found += answer.readings
         return found
 
+    async def _ask(self, device: str, question: Question, form: int) -> tuple[str, int]:
+        async with self._runs:
+            return await question.ways.ask(self._commands.of(device), *self._commands.words(device), within=self._within, first=form)
+
     def _take(self, answer: _Answer, question: Question, subject: str, text: str) -> None:
         readings = question.parse(text, self._clock.now(), subject)
         if readings:
             answer.readings = readings
         else:
-            self._fail(answer, question, subject, f"it said nothing of this: {clip(text.strip())}")
+            self._fail(answer, question, subject, f"it said nothing of this: {quote(text.strip())}")
 
     def _refuse(self, answer: _Answer, question: Question, subject: str, why: str) -> None:
         """An absent module is an answer; what a driver does not know it will not know in a minute either."""
         at = self._clock.now()
         if _ABSENT.search(why):
-            answer.readings = [make(subject, "link.present", 0.0, "1", at, why)]
+            answer.readings = [make_reading(subject, "link.present", 0.0, "1", at, why)]
             return
         self._fail(answer, question, subject, why)
         if _FOR_GOOD.search(why):
@@ -109,9 +117,8 @@ class ToolSensor:
     def _fail(self, answer: _Answer, question: Question, subject: str, why: str) -> None:
         """What it used to tell is UNKNOWN now, and why."""
         at = self._clock.now()
-        before = answer.readings or [make(subject, question.quantity, None, question.unit, at)]
-        note = why[:LONGEST_NOTE]
-        answer.readings = [msgspec.structs.replace(one, value=None, state=State.UNKNOWN, at=at, note=note) for one in before]
+        before = answer.readings or [make_reading(subject, question.quantity, None, question.unit, at)]
+        answer.readings = [make_reading(one.subject, one.quantity, None, one.unit, at, why) for one in before]
 
 
 class Commands:

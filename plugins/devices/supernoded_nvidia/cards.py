@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 
 import msgspec
 
-from supernoded.plugin import Reading
+from supernoded.plugin import Reading, make_reading
 from supernoded_nvidia.document import Sheet
-from supernoded_nvidia.values import LONGEST_TEXT, MEBI, add_up, is_no_value, make, measure, say_missing, strip
+from supernoded_nvidia.values import LONGEST_TEXT, MEBI, add_up, is_no_value, measure, say_missing, strip
 
 LOST = "lost"
 NEEDS_RESET = "reset-required"
@@ -88,7 +88,7 @@ def read_sheet(sheet: Sheet, subject: str, at: float) -> Iterator[Reading]:
     if any("gpu is lost" in word for word in words):
         yield from read_loss(subject, "the tool says that the GPU is lost", at)
     else:
-        yield make(subject, "card.present", 1.0, "1", at)
+        yield make_reading(subject, "card.present", 1.0, "1", at)
         yield _read_health(sheet.facts, subject, at, needs_reset=any("requires reset" in word for word in words))
     for fact in FACTS:
         yield from _read_number(sheet.facts, fact, subject, at)
@@ -98,22 +98,22 @@ def read_sheet(sheet: Sheet, subject: str, at: float) -> Iterator[Reading]:
         texts = [sheet.facts[start + name] for start in _AGGREGATE for name in names if start + name in sheet.facts]
         if texts:
             total, note = add_up(texts)
-            yield make(subject, quantity, total, "1", at, note)
+            yield make_reading(subject, quantity, total, "1", at, note)
 
 
 def read_loss(subject: str, why: str, at: float) -> Iterator[Reading]:
     """A card that was on the bus and is not."""
-    yield make(subject, "card.present", 0.0, "1", at, why)
-    yield make(subject, "card.health", frozenset({LOST}), "flags", at, why)
+    yield make_reading(subject, "card.present", 0.0, "1", at, why)
+    yield make_reading(subject, "card.health", frozenset({LOST}), "flags", at, why)
 
 
 def _read_number(facts: Mapping[str, str], fact: Fact, subject: str, at: float) -> Iterator[Reading]:
     shown = [facts[path] for path in fact.paths if path in facts]
     number = next((number for text in shown if (number := measure(text, fact.printed)) is not None), None)
     if number is not None:
-        yield make(subject, fact.quantity, number * fact.factor, fact.unit, at)
+        yield make_reading(subject, fact.quantity, number * fact.factor, fact.unit, at)
     elif shown:
-        yield make(subject, fact.quantity, None, fact.unit, at, say_missing(shown[0]))
+        yield make_reading(subject, fact.quantity, None, fact.unit, at, say_missing(shown[0]))
 
 
 def _read_text(facts: Mapping[str, str], quantity: str, paths: tuple[str, ...], subject: str, at: float) -> Iterator[Reading]:
@@ -121,7 +121,9 @@ def _read_text(facts: Mapping[str, str], quantity: str, paths: tuple[str, ...], 
     if text is not None:
         is_missing = is_no_value(text) or text == "0"
         word = text.casefold() if quantity == "card.chip" else text
-        yield make(subject, quantity, None if is_missing else word[:LONGEST_TEXT], "text", at, say_missing(text) if is_missing else "")
+        yield make_reading(
+            subject, quantity, None if is_missing else word[:LONGEST_TEXT], "text", at, say_missing(text) if is_missing else ""
+        )
 
 
 def _read_health(facts: Mapping[str, str], subject: str, at: float, *, needs_reset: bool) -> Reading:
@@ -137,6 +139,6 @@ def _read_health(facts: Mapping[str, str], subject: str, at: float, *, needs_res
     elif not is_no_value(action):
         is_told = True
         flags.add(f"recovery-{_NO_WORD.sub('-', action).strip('-')[:40]}")
-    return make(
+    return make_reading(
         subject, "card.health", frozenset(flags) if is_told else None, "flags", at, "" if is_told else "this driver tells nothing of it"
     )

@@ -11,6 +11,7 @@ from supernoded_nvidia.slots import read_bus
 
 DEEPEST = 32  # levels of a document; the tool's own has seven
 MOST_FACTS = 20_000  # of one card
+LONGEST_LINE = 200  # characters of a row of the table
 LARGEST = 8 * 2**20  # characters; 16 cards with their clocks take half a million
 
 
@@ -118,7 +119,7 @@ _SECOND = re.compile(
 def parse_table(text: str) -> Iterator[Sheet]:
     """The cards of the plain table, as paths of the document. A name that was cut short (`...`) is no name."""
     first: re.Match[str] | None = None
-    for line in text[:LARGEST].splitlines():
+    for line in (line[:LONGEST_LINE] for line in text[:LARGEST].splitlines()):
         line_two = _SECOND.fullmatch(line.strip()) if first is not None else None
         if first is not None and line_two is not None:
             name = {} if first["name"].endswith("...") else {"product_name": first["name"]}

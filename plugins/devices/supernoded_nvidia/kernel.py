@@ -6,14 +6,15 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from supernoded.plugin import NODE, Node, Reading
+from supernoded.plugin import NODE, Node, Reading, make_reading
 from supernoded_nvidia.sensors import Census
 from supernoded_nvidia.settings import NvidiaSettings
 from supernoded_nvidia.slots import BUS, Slots, read_bus
-from supernoded_nvidia.values import make
 
 OFF_BUS = 79  # the Xid of a card that fell off the bus; the driver does not always give it a number
 LONGEST_SAID = 160  # characters of a statement that become a note
+LONGEST_LINE = 1_000  # characters of a line that are looked at; the kernel's are shorter (LOG_LINE_MAX)
+MOST_CARDS = 256  # that are kept apart; a machine has some dozens
 MOST_JOINED = 3  # lines that one statement may go on for
 
 _DRIVER = re.compile(r"\bNVRM:\s*(?P<said>.*)")
@@ -40,7 +41,7 @@ class Driver:
         """Each fault, in order. The kernel prints a line feed within one record as its code in hexadecimal."""
         for record in lines:
             for line in record.replace("\\x0a", "\n").splitlines():
-                said = _DRIVER.search(line)
+                said = _DRIVER.search(line[:LONGEST_LINE])
                 fault = self._take(said["said"].strip()) if said is not None else None
                 if fault is not None:
                     yield fault
@@ -81,7 +82,7 @@ class KernelSensor:
     An Xid stays a flag for a while; a card that fell off the bus stays gone until the tool has an answer from it again.
     """
 
-    name, scope, timeout = "nvidia.kernel", NODE, 6.0  # seconds; the host port gives up after 5
+    name, scope, timeout = "nvidia.kernel", NODE, 9.0  # seconds; the host port gives up after 5, a tree after 3
 
     def __init__(self, node: Node, settings: NvidiaSettings, slots: Slots, census: Census) -> None:
         self._host, self._clock, self._slots, self._census = node.host, node.clock, slots, census
@@ -96,6 +97,8 @@ class KernelSensor:
         lines = await self._host.kernel_lines(self.name)
         at = self._clock.now()
         for fault in self._driver.read(lines):
+            if fault.bus not in self._cards and len(self._cards) >= MOST_CARDS:
+                continue
             card = self._cards.setdefault(fault.bus, _Card())
             card.flags[fault.xid], card.text = at, fault.text
         for bus, card in self._cards.items():
@@ -109,6 +112,6 @@ class KernelSensor:
 def read_flags(subject: str, xids: Iterable[int], text: str, at: float) -> Iterator[Reading]:
     """A card's flags; one that fell off the bus is not present, whether the driver gave that a number or not."""
     flags = frozenset(f"XID{xid}" for xid in xids)
-    yield make(subject, "card.health", flags, "flags", at, text if flags else "")
+    yield make_reading(subject, "card.health", flags, "flags", at, text if flags else "")
     if f"XID{OFF_BUS}" in flags:
-        yield make(subject, "card.present", 0.0, "1", at, text)
+        yield make_reading(subject, "card.present", 0.0, "1", at, text)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 
-from supernoded.plugin import Reading
-from supernoded_nvidia.values import add_up, is_no_value, make, measure, say_missing
+from supernoded.plugin import Reading, make_reading
+from supernoded_nvidia.values import add_up, is_no_value, measure, say_missing
 
 Card = Callable[[int, str], str]  # the tool's number of a card, and its UUID -> subject
 
@@ -62,19 +62,19 @@ def parse_status(text: str, card: Card, at: float) -> Iterator[Reading]:
         readings = list(_read_status(f"{subject}/nvlink{link}", rest, at))
         up[subject] = up.get(subject, 0) + (readings[0].value == 1.0)
         yield from readings
-    yield from (make(subject, LINKS_UP, float(count), "1", at) for subject, count in up.items())
+    yield from (make_reading(subject, LINKS_UP, float(count), "1", at) for subject, count in up.items())
 
 
 def _read_status(subject: str, text: str, at: float) -> Iterator[Reading]:
     gigabytes, word = measure(text, "GB/s"), text.strip("<>[] ").casefold()
-    if gigabytes is not None:
-        yield make(subject, "link.state", 1.0, "1", at)
-        yield make(subject, "link.speed", gigabytes * BITS, "Gb/s", at)
+    if gigabytes is not None and gigabytes > 0:
+        yield make_reading(subject, "link.state", 1.0, "1", at)
+        yield make_reading(subject, "link.speed", gigabytes * BITS, "Gb/s", at)
     elif word in _OFF:
-        yield make(subject, "link.state", 0.0, "1", at, word)
-        yield make(subject, "link.speed", None, "Gb/s", at, f"the link is {word}")
+        yield make_reading(subject, "link.state", 0.0, "1", at, word)
+        yield make_reading(subject, "link.speed", None, "Gb/s", at, f"the link is {word}")
     else:
-        yield make(subject, "link.state", None, "1", at, say_missing(text))
+        yield make_reading(subject, "link.state", None, "1", at, say_missing(text))
 
 
 def parse_errors(text: str, card: Card, at: float) -> Iterator[Reading]:
@@ -97,8 +97,8 @@ def _read_counters(subject: str, counters: Mapping[str, list[str]], at: float) -
     for quantity, texts in counters.items():
         if quantity in RATES.values():
             rate = measure(texts[0], "")
-            value = None if rate is None or is_no_value(texts[0]) else 0.0 if abs(rate) < IMMEASURABLE else rate
-            yield make(subject, quantity, value, "1", at, "" if value is not None else say_missing(texts[0]))
+            value = None if rate is None or rate < 0 or is_no_value(texts[0]) else 0.0 if rate < IMMEASURABLE else rate
+            yield make_reading(subject, quantity, value, "1", at, "" if value is not None else say_missing(texts[0]))
         else:
             total, note = add_up(texts)
-            yield make(subject, quantity, total, "1", at, note)
+            yield make_reading(subject, quantity, total, "1", at, note)

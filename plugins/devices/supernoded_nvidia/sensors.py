@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from supernoded.plugin import NODE, Node, Reading, Tree
+from supernoded.plugin import NODE, Node, Reading, Tree, make_reading
 from supernoded_nvidia.cards import read_loss, read_sheet
 from supernoded_nvidia.document import Document, parse_xml
 from supernoded_nvidia.nvlink import LINKS_UP, Card, parse_errors, parse_status
 from supernoded_nvidia.settings import NvidiaSettings
 from supernoded_nvidia.slots import Slots, read_bus, sort_buses
-from supernoded_nvidia.smi import PATIENCE, Smi, Told, ask
-from supernoded_nvidia.values import make
+from supernoded_nvidia.smi import Smi, Told, ask, measure_longest
 
+SLACK = 5.0  # seconds; a tree gives up after 3
 END_OF_DOCUMENT = "</nvidia_smi_log>"
 UNMAPPED = "in which slot it is cannot be told: fewer or more cards are seen than are declared; name it under [plugins.nvidia] cards"
 
@@ -39,7 +39,7 @@ class CardSensor:
     def __init__(self, node: Node, settings: NvidiaSettings, smi: Smi, slots: Slots, census: Census) -> None:
         self._clock, self._smi, self._slots, self._census = node.clock, smi, slots, census
         self.period = settings.period_s
-        self.timeout = PATIENCE + 2 * settings.within_s + 10.0
+        self.timeout = measure_longest(settings.within_s) + SLACK
 
     async def read(self) -> Sequence[Reading]:
         """The whole document; where it cannot be had, each card by itself."""
@@ -72,13 +72,13 @@ class CardSensor:
             yield from read_loss(subject, one.lost[bus], at)
         elif sheet is None:
             why = one.trouble or document.trouble or f"not among the {len(document.sheets)} cards that the tool shows"
-            yield make(subject, "card.present", None, "1", at, why)
+            yield make_reading(subject, "card.present", None, "1", at, why)
         else:
             presence, *others = read_sheet(sheet, subject, at)
             if presence.value == 1.0:
                 self._slots.mark_alive(bus, began)
                 if not self._slots.is_mapped(bus):
-                    presence = make(subject, presence.quantity, presence.value, presence.unit, at, UNMAPPED)
+                    presence = make_reading(subject, presence.quantity, presence.value, presence.unit, at, UNMAPPED)
             yield from (presence, *others)
 
 
@@ -90,7 +90,7 @@ class NvlinkSensor:
     def __init__(self, node: Node, settings: NvidiaSettings, smi: Smi, slots: Slots, census: Census) -> None:
         self._clock, self._smi, self._slots, self._census = node.clock, smi, slots, census
         self.period = settings.nvlink_period_s
-        self.timeout = PATIENCE + 4 * settings.within_s + 10.0
+        self.timeout = 2 * measure_longest(settings.within_s) + SLACK
 
     async def read(self) -> Sequence[Reading]:
         """States, then counters."""
@@ -107,7 +107,7 @@ class NvlinkSensor:
                 if not why:
                     found += parse(one.printed, self._name(bus), at)
                 elif bus and parse is parse_status:
-                    found.append(make(self._slots.subject(bus), LINKS_UP, None, "1", at, why))
+                    found.append(make_reading(self._slots.subject(bus), LINKS_UP, None, "1", at, why))
         return found
 
     def _name(self, bus: str) -> Card:

@@ -13,6 +13,7 @@ from supernoded_nvidia.losses import find_losses, find_reason
 
 INVALID = 2  # the tool's exit code for an argument that it does not know, by its manual page
 PATIENCE = 20.0  # seconds that one sensor waits for the other to be done with the tool; ours
+GRACE = 1.0  # seconds that a killed program is given to end
 
 
 class Told(msgspec.Struct, frozen=True):
@@ -22,6 +23,11 @@ class Told(msgspec.Struct, frozen=True):
     lost: Mapping[str, str] = {}
     trouble: str = ""
     is_refused: bool = False  # it does not know the question, of whatever card
+
+
+def measure_longest(within: float) -> float:
+    """The most seconds that one question takes: the wait for the tool, the run for all cards, and those for each."""
+    return PATIENCE + 2 * (within + GRACE)
 
 
 class Smi:

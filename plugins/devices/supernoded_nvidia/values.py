@@ -6,10 +6,10 @@ import math
 import re
 from collections.abc import Iterable
 
-from supernoded.plugin import Reading, State, Value
-
 LONGEST_NOTE, LONGEST_TEXT = 80, 200  # characters of a text that are carried
 MEBI = 2.0**20
+
+CEILINGS = frozenset({f"{2**32 - 1}", f"{2**64 - 1}"})  # where a counter of the driver's stays
 
 # Words that stand for: this card, driver or mode has no such value.
 INAPPLICABLE = frozenset({"", "-", "n/a", "not supported", "not available", "none", "disabled"})
@@ -47,17 +47,13 @@ def measure(text: str, unit: str) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def make(subject: str, quantity: str, value: Value, unit: str, at: float, note: str = "") -> Reading:
-    """One reading; without a value it is UNKNOWN, and the note says why."""
-    state = State.UNKNOWN if value is None else State.GOOD
-    return Reading(subject=subject, quantity=quantity, value=value, unit=unit, at=at, state=state, note=note)
-
-
 def add_up(texts: Iterable[str]) -> tuple[float | None, str]:
     """The sum of counters, those that do not apply left out; None and the reason when one cannot be read or none applies."""
     total, counted, note = 0.0, False, "the tool shows no such counter"
     for text in texts:
         number = measure(text, "")
+        if strip(text) in CEILINGS:
+            return None, f"saturated, cannot measure ({strip(text)} is a ceiling, or how the driver says that it does not know)"
         if number is not None and number >= 0:
             total, counted = total + number, True
         elif strip(text).casefold() in INAPPLICABLE:

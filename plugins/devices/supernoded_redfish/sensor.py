@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from supernoded.plugin import NODE, Clock, Reading, State, WireError
+from supernoded.plugin import NODE, Clock, Reading, State, WireError, make_reading
 from supernoded_redfish.ageing import PERIODS, Ages
-from supernoded_redfish.bmc import Bmc
+from supernoded_redfish.bmc import MOST_MANAGERS, WITHIN, Bmc
 from supernoded_redfish.monitor import RATES, Monitor, Rate, parse_ports
 
-TIMEOUT = 13.0  # seconds; the four answers of a first read, of 3 s each at most
+TIMEOUT = WITHIN * (3 + MOST_MANAGERS) + 1.0  # seconds; all answers of a first read: managers, each of them, monitor, its readings
 SWITCH = "bmc.link_monitor"
 OFF = "the link monitor of this BMC is off; switch it on (L4)"
 
@@ -43,12 +43,15 @@ class LinkMonitorSensor:
     def _tell_switch(self, monitor: Monitor) -> Reading:
         if monitor.enabled is None:
             return self._unknown(self._bmc.node, SWITCH, monitor.note)
-        return Reading(subject=self._bmc.node, quantity=SWITCH, value=float(monitor.enabled), unit="1", at=self._clock.now())
+        return make_reading(self._bmc.node, SWITCH, float(monitor.enabled), "1", self._clock.now())
 
     def _read_ports(self, body: Mapping[str, object], monitor: Monitor) -> Iterator[Reading]:
         seen = {(reading.subject, reading.quantity): reading for reading in (self._weigh(rate, monitor) for rate in parse_ports(body))}
         yield from seen.values()
-        yield from self._lose("the monitor is on and does not show this port", [key for key in self._known if key not in seen])
+        shown = {subject for subject, _ in seen}
+        missing = [key for key in self._known if key not in seen]
+        yield from self._lose("the monitor is on and does not show this port", [key for key in missing if key[0] not in shown])
+        yield from self._lose("the monitor shows this port without this rate", [key for key in missing if key[0] in shown])
         self._known = self._named | dict.fromkeys(seen)  # not all that was ever seen: a confused BMC may call its ports anything
         self._ages.keep(seen)
 
@@ -73,4 +76,4 @@ class LinkMonitorSensor:
         return [self._unknown(subject, quantity, why) for subject, quantity in (self._known if keys is None else keys)]
 
     def _unknown(self, subject: str, quantity: str, why: str) -> Reading:
-        return Reading(subject=subject, quantity=quantity, value=None, unit="1", at=self._clock.now(), state=State.UNKNOWN, note=why)
+        return make_reading(subject, quantity, None, "1", self._clock.now(), why)

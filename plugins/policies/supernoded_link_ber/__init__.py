@@ -33,7 +33,8 @@ def supernoded_settings() -> type[LinkBerSettings]:
 @hookimpl
 def supernoded_rules(settings: LinkBerSettings, node: Node) -> Sequence[Rule[Any]]:
     """What is judged of a link."""
-    return (*ber.make_rules(settings, node), *health.make_rules(settings, node))
+    ports = health.Ports(node, settings)
+    return (*ber.make_rules(settings, node, ports.gallery), *health.make_rules(settings, node, ports))
 
 
 @hookimpl

@@ -27,7 +27,9 @@ class LinkBerSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     lane_counts: Annotated[int, msgspec.Meta(ge=10)] = 1000  # corrected bits of a lane from which its share of them means something
     expected_gbps: Mapping[str, Annotated[float, msgspec.Meta(gt=0)]] = {}  # shell pattern over ports -> Gb/s; first match counts
     expected_lanes: Mapping[str, Annotated[int, msgspec.Meta(ge=1, le=64)]] = {}  # the same for lanes
-    evidence_s: Annotated[float, msgspec.Meta(ge=0, le=12)] = 12.0  # for which the notice of a `link.down` may wait for its evidence
+    # Seconds for which a notice may wait until the modules of both ends were read since the trouble began: one poll of them (30 s) and
+    # some. The event itself is immediate; that of a `link.down` waits 12 s at most.
+    evidence_s: Annotated[float, msgspec.Meta(ge=0, le=120)] = 35.0
     drain: bool = False  # in `act`: also drain a port that goes on failing; there is no actuator for it yet
     drain_after_s: Annotated[float, msgspec.Meta(ge=0)] = 60.0  # seconds for which it must have been failing
     order_after_s: Annotated[float, msgspec.Meta(ge=0)] = 600.0  # seconds after which, not cured, a replacement is ordered (L10)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from supernoded.plugin import NODE, Level, Severity, State, Verdict, View
-from supernoded_network.growth import grow_any, list_subjects, say_why
+from supernoded_network.growth import Meter, list_subjects, say_why
 from supernoded_network.settings import NetworkSettings
 
 STATE = "link.state"
@@ -38,7 +38,7 @@ class LossRule:
     kind, scope = "link.loss", NODE
 
     def __init__(self, settings: NetworkSettings) -> None:
-        self._window = settings.loss_window_s
+        self._window, self._meter = settings.loss_window_s, Meter()
         self.watches: Mapping[str, float] = dict.fromkeys((*QUANTITIES, STATE), settings.loss_window_s)
 
     def start(self) -> None:
@@ -53,14 +53,14 @@ class LossRule:
         return Verdict(kind=self.kind, subject=subject, level=level, text=text, at=seen.now, severity=Severity.CRITICAL, unseen=unseen)
 
     def _weigh(self, seen: View, place: Place, subject: str) -> tuple[Level, str, tuple[str, ...]]:
-        drops = grow_any(seen, [place.drops], subject)
+        drops = self._meter.grow_most(seen, place.drops, subject)
         if drops is None:
             why = say_why(seen, place.drops, subject)
             return Level.UNSURE, f"{subject}: whether it drops cannot be seen: {why}", (why,)
         if not drops:
             return Level.CLEAR, f"{subject}: nothing was dropped in {self._window:.0f} s", ()
         dropped = f"{subject} dropped {drops:.0f} packets in {self._window:.0f} s"
-        marks, pauses = grow_any(seen, place.marks, subject), grow_any(seen, place.pauses, subject)
+        marks, pauses = self._meter.grow_any(seen, place.marks, subject), self._meter.grow_any(seen, place.pauses, subject)
         if marks or pauses:
             return Level.CLEAR, f"{dropped}, and told senders so: {marks or 0:.0f} marks, {pauses or 0:.0f} pauses", ()
         if was_down(seen, subject):

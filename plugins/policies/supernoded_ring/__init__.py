@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import click
@@ -11,7 +11,8 @@ from supernoded.plugin import Diagnosis, Node, Remedy, Rule, hookimpl
 from supernoded_ring.command import ring
 from supernoded_ring.conflict import ConflictRule
 from supernoded_ring.diagnosis import RingDiagnosis
-from supernoded_ring.plan import build_plans
+from supernoded_ring.lookout import Lookout
+from supernoded_ring.plan import Plan, build_plans
 from supernoded_ring.remedies import TellRemedy
 from supernoded_ring.rules import BrokenRule, OrderRule
 from supernoded_ring.settings import RingSettings
@@ -30,19 +31,23 @@ def supernoded_settings() -> type[RingSettings]:
 @hookimpl
 def supernoded_rules(settings: RingSettings, node: Node) -> Sequence[Rule[Any]]:
     """What is judged of each ring, in its own role."""
-    plans = build_plans(node.topology)
-    foreign = frozenset(port for plan in plans for hop in plan.hops for port in (hop.a, hop.b))
-    rules: list[Rule[Any]] = [rule(plan, node, settings, foreign) for plan in plans for rule in OF_LINKS]
-    rules += [rule(plan, node, settings) for plan in plans for rule in OF_TIMES]
+    rules: list[Rule[Any]] = []
+    for plan, lookout in _look_out(settings, node):
+        rules += [BrokenRule(lookout), OrderRule(lookout), ConflictRule(lookout, settings)]
+        rules += [rule(plan, node, settings) for rule in OF_TIMES]
     return rules
 
 
 @hookimpl
 def supernoded_diagnoses(settings: RingSettings, node: Node) -> Sequence[Diagnosis]:
     """What explains each ring."""
+    return [RingDiagnosis(lookout, node) for _, lookout in _look_out(settings, node)]
+
+
+def _look_out(settings: RingSettings, node: Node) -> Iterator[tuple[Plan, Lookout]]:
     plans = build_plans(node.topology)
     foreign = frozenset(port for plan in plans for hop in plan.hops for port in (hop.a, hop.b))
-    return [RingDiagnosis(plan, node, settings, foreign) for plan in plans]
+    yield from ((plan, Lookout(plan, node, settings, foreign)) for plan in plans)
 
 
 @hookimpl

@@ -9,8 +9,12 @@ import msgspec
 from supernoded_ring.plan import RECEIVING, SENDING, SWITCH, Hop, Plan, node_of
 
 
-def adopt(plan: Plan, mates: Mapping[str, str], foreign: Collection[str], known: Iterable[str] = ()) -> Plan:
-    """The plan with hops made of the links that are there; `foreign` are the ports of rings of cards, `known` ports without a link.
+def adopt(
+    plan: Plan, mates: Mapping[str, str], foreign: Collection[str], known: Iterable[str] = (), led: Mapping[str, str] | None = None
+) -> Plan:
+    """The plan with hops made of the links that are there; `foreign` are the ports of rings of cards.
+
+    `known` are ports whose other end is not seen, those that are up first, and `led` says where some of them once led.
 
     A link from a node to the next is a hop as it should be. What is left of hops and ports is matched by rule: PORT_0 sends, PORT_1
     receives, and a port of another name does what the other does not. With a link to a switch the ring runs over switches.
@@ -18,16 +22,21 @@ def adopt(plan: Plan, mates: Mapping[str, str], foreign: Collection[str], known:
     members = set(plan.members)
     own = [port for port in dict.fromkeys((*mates, *known)) if node_of(port) in members and port not in foreign]
     links = {port: mates[port] for port in own if port in mates and mates[port] not in foreign}
-    if any(mate.startswith(SWITCH) for mate in links.values()):
-        return msgspec.structs.replace(plan, hops=tuple(_list_uplinks(plan, links, own)))
+    led = led or {}
+    if any(mate.startswith(SWITCH) for mate in (*links.values(), *led.values())):
+        return msgspec.structs.replace(plan, hops=tuple(_list_uplinks(plan, links, own, led)))
     return msgspec.structs.replace(plan, hops=tuple(_list_hops(plan, links, own)))
 
 
-def _list_uplinks(plan: Plan, links: Mapping[str, str], own: Iterable[str]) -> Iterator[Hop]:
+def _list_uplinks(plan: Plan, links: Mapping[str, str], own: Iterable[str], led: Mapping[str, str]) -> Iterator[Hop]:
     up = {node_of(port): (port, mate) for port, mate in links.items() if mate.startswith(SWITCH)}
-    dark = {node_of(port): port for port in own if port not in links}
+    other: dict[str, str] = {}
+    for port in own:
+        if port not in links:
+            other.setdefault(node_of(port), port)
     for member in plan.members:
-        a, b = up.get(member, (dark.get(member, f"{member}/{SENDING}"), f"{SWITCH}?/{member}"))
+        port = other.get(member, f"{member}/{SENDING}")
+        a, b = up.get(member, (port, led.get(port, f"{SWITCH}?/{member}")))
         yield Hop(plan.ring, member, b.rpartition("/")[0], a, b)
 
 

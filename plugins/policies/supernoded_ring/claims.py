@@ -22,6 +22,7 @@ class Claim(msgspec.Struct, frozen=True):
     mate: str
     at: float
     since: float | None = None
+    source: str = ""
 
 
 def read_claim(seen: View, port: str) -> Claim | None:
@@ -30,7 +31,25 @@ def read_claim(seen: View, port: str) -> Claim | None:
     if not fresh:
         return None
     newest, source = max(fresh, key=lambda pair: pair[0].at)
-    return Claim(str(newest.value), newest.at, _find_since(seen.window(NEIGHBOUR, port, source), newest.value))
+    return Claim(str(newest.value), newest.at, source=source)
+
+
+def date_claims(seen: View, claims: Mapping[str, Claim]) -> dict[str, Claim]:
+    """The claims; those at odds with the other end's, with the time since which they say so: only there it matters."""
+    odd = {port for port, claim in claims.items() if (answer := claims.get(claim.mate)) is not None and answer.mate != port}
+    odd |= {claims[port].mate for port in odd}
+    return {port: _date(seen, port, claim) if port in odd else claim for port, claim in claims.items()}
+
+
+def _date(seen: View, port: str, claim: Claim) -> Claim:
+    since = _find_since(seen.window(NEIGHBOUR, port, claim.source), claim.mate)
+    return msgspec.structs.replace(claim, since=since)
+
+
+def recall_claim(seen: View, port: str) -> str:
+    """Where a port led when that was last seen; empty where it never was."""
+    told = [one for source in seen.sources(NEIGHBOUR, port) for one in seen.window(NEIGHBOUR, port, source) if one.state is State.GOOD]
+    return str(max(told, key=lambda one: one.at).value) if told else ""
 
 
 def _find_since(window: Sequence[Reading], value: Value) -> float | None:

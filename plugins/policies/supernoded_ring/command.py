@@ -15,6 +15,7 @@ from supernoded_ring.observed import ObservedError, read_observed
 from supernoded_ring.plan import build_plans
 from supernoded_ring.verify import Report, verify
 
+MOST_LISTED = 16  # rings; of more, those that are closed are only counted
 FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
@@ -64,9 +65,11 @@ def inspect(site: Topology, observed: Path) -> Report:
 
 def lay_out(report: Report) -> Iterator[str]:
     """For people: each ring's verdict, what is wrong, and what to do, numbered."""
-    width = max(len(ring.ring) for ring in report.rings)
-    for ring in report.rings:
-        yield f"ring {ring.ring:{width}s}  {ring.verdict}"
+    named = [ring for ring in report.rings if ring.verdict != CLOSED or len(report.rings) <= MOST_LISTED]
+    width = max((len(ring.ring) for ring in named), default=0)
+    yield from (f"ring {ring.ring:{width}s}  {ring.verdict}" for ring in named)
+    if closed := len(report.rings) - len(named):
+        yield f"{closed} {'other rings' if named else 'rings'}  {CLOSED}"
     if report.findings:
         yield from ("", "What is wrong:")
         yield from (f"  {finding.sentence}" for finding in report.findings)

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from supernoded.plugin import Level, Node, Severity, Verdict, View
+from supernoded.plugin import Level, Severity, Verdict, View
 from supernoded_ring.explaining import BROKEN, CLOSED
-from supernoded_ring.picture import WATCHES, Picture, list_dark_hops, look_at
-from supernoded_ring.plan import Plan
+from supernoded_ring.lookout import Lookout
+from supernoded_ring.picture import WATCHES, Picture, list_dark_hops
 from supernoded_ring.settings import RingSettings
-from supernoded_ring.verify import verify
 
 LIBRARY, PLACE = "ring.closed", "ring.broken_at"
 
@@ -29,9 +28,8 @@ class ConflictRule:
     kind = "ring.conflict"
     watches: Mapping[str, float] = {**WATCHES, LIBRARY: 60.0, PLACE: 60.0}
 
-    def __init__(self, plan: Plan, node: Node, settings: RingSettings, foreign: Collection[str] = ()) -> None:
-        self._plan, self._node, self._settings, self._foreign = plan, node, settings, foreign
-        self.scope = plan.subject
+    def __init__(self, lookout: Lookout, settings: RingSettings) -> None:
+        self._lookout, self._settings, self.scope = lookout, settings, lookout.subject
 
     def start(self) -> ConflictMemory:
         """They have not differed."""
@@ -58,8 +56,8 @@ class ConflictRule:
 
     def _look(self, seen: View) -> tuple[str, Picture] | None:
         """Our verdict, if it is one: a fault that is seen, or every link seen up."""
-        picture = look_at(self._plan, seen, self._node, self._settings.settle_s, self._foreign)
-        verdict = verify([picture.plan], picture.mates).verdict
+        picture, report = self._lookout.look(seen, self.kind)
+        verdict = report.verdict
         unsure = verdict == CLOSED and (picture.unseen_links or not picture.plan.hops)
         return None if unsure else (verdict, picture)
 

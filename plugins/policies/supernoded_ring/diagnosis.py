@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from supernoded.plugin import Cause, Node, View
+from supernoded_ring.lookout import Lookout
 from supernoded_ring.naming import Finding
-from supernoded_ring.picture import WATCHES, Picture, list_dark_hops, look_at
-from supernoded_ring.plan import Plan
+from supernoded_ring.picture import WATCHES, Picture, list_dark_hops
 from supernoded_ring.rules import tell_moves
-from supernoded_ring.settings import RingSettings
-from supernoded_ring.verify import Report, verify
+from supernoded_ring.verify import Report
 
 MOST_MOVES = 20  # in one piece of advice
 SEEN_WRONG = 0.95  # weight of a cable that is seen in a wrong place (ours: only the telling of neighbours can be wrong)
@@ -21,16 +20,15 @@ class RingDiagnosis:
 
     watches: Mapping[str, float] = WATCHES
 
-    def __init__(self, plan: Plan, node: Node, settings: RingSettings, foreign: Collection[str] = ()) -> None:
-        self._plan, self._node, self._settings, self._foreign = plan, node, settings, foreign
-        self.name = self.scope = plan.subject
+    def __init__(self, lookout: Lookout, node: Node) -> None:
+        self._lookout, self._node = lookout, node
+        self.name = self.scope = lookout.subject
 
     def diagnose(self, seen: View, subject: str) -> Sequence[Cause]:
         """A cause for each thing that is wrong with the ring, the worst wiring first."""
         if subject != self.scope:
             return ()
-        picture = look_at(self._plan, seen, self._node, self._settings.settle_s, self._foreign)
-        report = verify([picture.plan], picture.mates)
+        picture, report = self._lookout.look(seen, self.name)
         return sorted((self._explain(finding, picture, report) for finding in report.findings), key=lambda cause: -cause.weight)
 
     def _explain(self, finding: Finding, picture: Picture, report: Report) -> Cause:

@@ -8,13 +8,13 @@ just booted, unless it has been up there steadily since: then it was trained, an
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 import msgspec
 
 from supernoded.plugin import Node, View
 from supernoded_ring.adopting import adopt
-from supernoded_ring.claims import NEIGHBOUR, Claim, join_claims, read_claim
+from supernoded_ring.claims import NEIGHBOUR, Claim, date_claims, join_claims, read_claim, recall_claim
 from supernoded_ring.plan import Hop, Plan, node_of
 
 STATE, UPTIME = "link.state", "host.uptime"
@@ -34,10 +34,10 @@ class Picture(msgspec.Struct, frozen=True):
     at: float  # of the newest reading in it
 
 
-def look_at(plan: Plan, seen: View, node: Node, settle: float, foreign: Iterable[str] = ()) -> Picture:
+def look_at(plan: Plan, seen: View, node: Node, settle: float, foreign: Collection[str] = ()) -> Picture:
     """What is seen of a ring; `foreign` are the ports of other rings, which a ring of nodes without described cables leaves alone."""
-    ports = _list_ports(plan, seen)
-    dark, claims, lit = dict[str, str](), dict[str, Claim](), set[str]()
+    ports = _list_ports(plan, seen, foreign)
+    dark, claims, lit = dict[str, str](), dict[str, Claim](), dict[str, None]()
     found = ((port, find_excuse(port, seen, node, settle)) for port in ports)
     excuses = {port: excuse for port, excuse in found if excuse}
     for port in ports:
@@ -50,18 +50,19 @@ def look_at(plan: Plan, seen: View, node: Node, settle: float, foreign: Iterable
         elif claim is not None:
             claims[port] = claim
         if state:
-            lit.add(port)
-    mates, contradictions = join_claims(claims, dark)
+            lit[port] = None
+    mates, contradictions = join_claims(date_claims(seen, claims), dark)
     if not plan.hops:
-        alive = {node_of(port) for port in (*claims, *lit)}  # a node with another link that is up has ports to spare
-        plan = adopt(plan, mates, set(foreign), [port for port in dark if node_of(port) not in alive])
+        known = _list_open(ports, claims, lit, mates)
+        led = {port: mate for port in known if (mate := recall_claim(seen, port))}
+        plan = adopt(plan, mates, foreign, sorted(known, key=lambda port: (port not in lit, port not in led)), led)
     for hop in plan.hops:  # what is excused at one end is at the other, too
         if excuse := excuses.get(hop.a) or excuses.get(hop.b):
             excuses[hop.a] = excuses[hop.b] = excuse
     kept = {port: why for port, why in dark.items() if port not in excuses}
     unseen_links, unseen_ends = _assume(plan, mates, kept, lit, excuses, contradictions)
     loose = [port for hop in plan.hops for port in (hop.a, hop.b) if port not in mates and port not in kept]
-    if len(loose) == 2 and lit.issuperset(loose):  # both lead somewhere, and nothing else is left
+    if len(loose) == 2 and lit.keys() >= set(loose):  # both lead somewhere, and nothing else is left
         mates[loose[0]], mates[loose[1]] = loose[1], loose[0]
         unseen_ends.append(f"{loose[0]} and {loose[1]}: links are up, where they lead is not seen")
         loose = []
@@ -69,12 +70,18 @@ def look_at(plan: Plan, seen: View, node: Node, settle: float, foreign: Iterable
     return Picture(plan, mates, kept, tuple(unseen_links), tuple(unseen_ends), tuple(loose), at)
 
 
-def _list_ports(plan: Plan, seen: View) -> list[str]:
+def _list_open(ports: Iterable[str], claims: Collection[str], lit: Collection[str], mates: Collection[str]) -> list[str]:
+    """The ports whose other end is not seen. A node with a link that is up has ports to spare: its others do not count."""
+    alive = {node_of(port) for port in (*claims, *lit)}
+    return [port for port in ports if port not in mates and (port in lit or node_of(port) not in alive)]
+
+
+def _list_ports(plan: Plan, seen: View, foreign: Collection[str]) -> list[str]:
     if plan.hops:
         return [port for hop in plan.hops for port in (hop.a, hop.b)]
     members = set(plan.members)
     told = dict.fromkeys((*seen.subjects(NEIGHBOUR), *seen.subjects(STATE)))
-    return [port for port in told if node_of(port) in members and "/lane" not in port]
+    return [port for port in told if node_of(port) in members and port not in foreign and "/lane" not in port]
 
 
 def find_excuse(port: str, seen: View, node: Node, settle: float) -> str:
@@ -113,7 +120,7 @@ def _assume(
     plan: Plan,
     mates: dict[str, str],
     dark: Mapping[str, str],
-    lit: set[str],
+    lit: Collection[str],
     excuses: Mapping[str, str],
     contradictions: Mapping[str, str],
 ) -> tuple[list[str], list[str]]:
@@ -126,9 +133,9 @@ def _assume(
         mates[hop.a], mates[hop.b] = hop.b, hop.a
         strange = next((contradictions[port] for port in ends if port in contradictions), "")
         excuse = next((excuses[port] for port in ends if port in excuses), "")
-        if strange or (excuse and not lit.intersection(ends)):
+        if strange or (excuse and not any(port in lit for port in ends)):
             unseen.append(f"{hop}: {strange or excuse}")
-        elif lit.intersection(ends):
+        elif any(port in lit for port in ends):
             open_ended.append(f"{hop}: a link is up, where it leads is not seen")
         else:
             unseen.append(f"{hop}: neither {STATE} nor {NEIGHBOUR} is seen at either end")

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
-from supernoded.plugin import Level, Node, Severity, Verdict, View
+from supernoded.plugin import Level, Severity, Verdict, View
 from supernoded_ring.explaining import BROKEN, MISWIRED
-from supernoded_ring.picture import WATCHES, Picture, list_dark_hops, look_at
-from supernoded_ring.plan import Plan
-from supernoded_ring.settings import RingSettings
-from supernoded_ring.verify import Report, verify
+from supernoded_ring.lookout import Lookout
+from supernoded_ring.picture import WATCHES, Picture, list_dark_hops
+from supernoded_ring.verify import Report
 
 MOST_TOLD = 3  # hops, sentences or moves in one verdict; `supernodectl diagnose` tells all
 
@@ -20,17 +19,15 @@ class RingRule:
     kind = ""
     watches: Mapping[str, float] = WATCHES
 
-    def __init__(self, plan: Plan, node: Node, settings: RingSettings, foreign: Collection[str] = ()) -> None:
-        self._plan, self._node, self._settings, self._foreign = plan, node, settings, foreign
-        self.scope = plan.subject
+    def __init__(self, lookout: Lookout) -> None:
+        self._lookout, self.scope = lookout, lookout.subject
 
     def start(self) -> None:
         """They remember nothing."""
 
     def judge(self, seen: View, memory: None) -> tuple[None, Sequence[Verdict]]:
         """The level of the ring."""
-        picture = look_at(self._plan, seen, self._node, self._settings.settle_s, self._foreign)
-        report = verify([picture.plan], picture.mates)
+        picture, report = self._lookout.look(seen, self.kind)
         level, text, unseen = self._weigh(picture, report)
         verdict = Verdict(
             kind=self.kind, subject=self.scope, level=level, text=text, at=seen.now, severity=Severity.CRITICAL, unseen=tuple(unseen)

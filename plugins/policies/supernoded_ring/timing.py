@@ -72,6 +72,9 @@ class TimingRule:
         known = [latency for hop in self._hops if (latency := seen.number(LATENCY, hop.find_subject(seen, LATENCY))) is not None]
         return "star" if len(known) > 1 and min(known) >= self._limits.ring.star_like_us else ""
 
+    def _list_measured(self, seen: View) -> list[str]:
+        return [hop.subject for hop in self._hops if hop.find_subject(seen, LATENCY)]
+
     def _say(self, seen: View, subject: str, level: Level, text: str, severity: Severity, unseen: Sequence[str] = ()) -> Verdict:
         return Verdict(kind=self.kind, subject=subject, level=level, text=text, at=seen.now, severity=severity, unseen=tuple(unseen))
 
@@ -88,9 +91,10 @@ class SlowRule(TimingRule):
     def _weigh(self, seen: View) -> Iterator[Verdict]:
         mode = self._find_mode(seen)
         if mode:
-            subjects = [hop.subject for hop in self._hops if hop.find_subject(seen, LATENCY)]
-            text, unseen = f"is not judged while {self.scope} runs as {mode}", [f"{LATENCY}: that of a {mode}"]
-            yield from (self._say(seen, subject, Level.UNSURE, f"{subject}: {text}", Severity.WARNING, unseen) for subject in subjects)
+            unseen = [f"{LATENCY}: that of a {mode}"]
+            texts = {subject: f"{subject}: its hop is not judged" for subject in self._list_measured(seen)}
+            for subject, text in {**texts, self.scope: f"how long a lap of {self.scope} takes is not judged"}.items():
+                yield self._say(seen, subject, Level.UNSURE, f"{text} while the ring runs as {mode}", Severity.WARNING, unseen)
             return
         known: list[float] = []
         for hop in self._hops:
@@ -147,9 +151,17 @@ class JitterRule(TimingRule):
     kind = "ring.jitter"
     watches: Mapping[str, float] = {LATENCY: 600.0, JITTER: 60.0, MODE: 60.0}
 
+    def __init__(self, plan: Plan, node: Node, settings: RingSettings) -> None:
+        super().__init__(plan, node, settings)
+        self._estimated: dict[str, tuple[float, float | None]] = {}  # where it is measured -> the newest latency, and what came of it
+
     def _weigh(self, seen: View) -> Iterator[Verdict]:
         limit = self._settings.jitter_factor * self._limits.network.jitter_us
-        for hop in self._hops if not self._find_mode(seen) else ():
+        mode = self._find_mode(seen)
+        for subject in self._list_measured(seen) if mode else ():
+            text = f"{subject}: its jitter is not judged while {self.scope} runs as {mode}"
+            yield self._say(seen, subject, Level.UNSURE, text, Severity.WARNING, [f"{LATENCY}: that of a {mode}"])
+        for hop in self._hops if not mode else ():
             sigma = self._measure(seen, hop)
             if sigma is not None:
                 level = Level.RAISED if sigma > limit else Level.CLEAR
@@ -162,9 +174,13 @@ class JitterRule(TimingRule):
         if not at:
             at = hop.find_subject(seen, JITTER)
             return seen.number(JITTER, at) if at else None
-        values = [one.value for one in seen.window(LATENCY, at) if one.state is State.GOOD]
-        known = [float(value) for value in values if isinstance(value, int | float)]
-        return estimate_sigma(known, self._limits.ring.star_like_us, self._settings.jitter_samples)
+        newest = seen.good(LATENCY, at)
+        if newest is None or self._estimated.get(at, (-1.0, None))[0] != newest.at:
+            values = {one.at: one.value for one in seen.window(LATENCY, at) if one.state is State.GOOD}  # by time: some are told twice
+            known = [float(value) for value in values.values() if isinstance(value, int | float)]
+            sigma = estimate_sigma(known, self._limits.ring.star_like_us, self._settings.jitter_samples)
+            self._estimated[at] = -1.0 if newest is None else newest.at, sigma
+        return self._estimated[at][1]
 
 
 def estimate_sigma(values: Sequence[float], star_like: float, fewest: int) -> float | None:

@@ -13,9 +13,11 @@ from sim_hardware.plant.cards.shape import Card, Inputs, Node, Outputs, Site, St
 from sim_hardware.plant.chance import start_chance
 from sim_hardware.rack import Rack
 
+UP_S = 86_400.0  # for which nodes have been up by then: who has just booted is not judged yet (ours)
+
 
 def start(rack: Rack, seed: int) -> State:
-    """All nodes are on, and all cards idle at 30 C."""
+    """All nodes have been on for a day, and all cards idle at 30 C."""
     serials = {card.card: card.serial for card in rack.cards}
     slots = rack.list_cards()
     count, nodes = len(slots), len(rack.nodes)
@@ -24,7 +26,7 @@ def start(rack: Rack, seed: int) -> State:
         at=0.0,
         next_time=math.inf,
         happened=(),
-        nodes=(Node(),) * nodes,
+        nodes=(Node(since=-UP_S),) * nodes,
         cards=tuple(Card(serial=serials.get(slot, f"SIM{number:05d}")) for number, slot in enumerate(slots)),
         inputs=Inputs(available=(True,) * nodes, temperature=(30.0,) * count, throttled=(False,) * count, load=(0.0,) * count),
         outputs=Outputs((), (), (), (), ()),

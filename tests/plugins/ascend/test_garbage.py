@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 import supernoded_ascend
 from supernoded.parts import Source
-from supernoded.plugin import Reading, State, Topology
+from supernoded.plugin import Reading, State, Topology, name_neighbour
 from supernoded_ascend.card_readings import parse_board, parse_ecc, parse_health, parse_power, parse_temperature, parse_usages, read_chip
 from supernoded_ascend.counters import parse_stat
 from supernoded_ascend.hccl_log import Told, take_in
-from supernoded_ascend.neighbours import name_neighbour, parse_lldp
+from supernoded_ascend.neighbours import parse_lldp
 from supernoded_ascend.npu_table import parse_mapping, parse_table
 from supernoded_ascend.optical import parse_optical
 from supernoded_ascend.records import parse_records

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from supernoded.plugin import State, Topology
+from supernoded.plugin import State, Topology, name_neighbour
 from supernoded.topology import Cable, Supernode, Switch
-from supernoded_ascend.neighbours import name_neighbour, parse_lldp
+from supernoded_ascend.neighbours import parse_lldp
 
 TOPOLOGY = Topology(
     nodes=(Supernode(name="n0", cards=2),),

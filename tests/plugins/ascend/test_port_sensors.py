@@ -73,7 +73,7 @@ async def test_sensors_share_the_command_of_a_card(supernoded_node: Node, supern
     for name in ("ascend.link", "ascend.facts", "ascend.probe"):
         await sensors[name].read()
     runs = supernoded_wires.command([TOOL, "-i", "0"]).runs
-    assert [words[0] for words in runs] == ["-link", "-stat", "-fec", "-lldp", "-speed", "-net_health"]
+    assert [words[0] for words in runs] == ["-link", "-stat", "-fec", "-speed", "-net_health"]
 
 
 @pytest.mark.parametrize(
@@ -120,10 +120,10 @@ async def test_a_card_that_never_answered_is_unknown_too(supernoded_node: Node, 
 
 async def test_what_a_card_refuses_costs_that_question(supernoded_node: Node, supernoded_wires: MemoryWires) -> None:
     give(supernoded_wires, answer, *range(8))
-    give(supernoded_wires, lambda words: Answer(1, "", "no LLDP", truncated=False) if words[0] == "-lldp" else answer(words), 3)
+    give(supernoded_wires, lambda words: Answer(1, "", "no code", truncated=False) if words[0] == "-fec" else answer(words), 3)
     found = index(await make_sensor(supernoded_node, "ascend.facts").read())
-    assert found["n0/card3/port0", "link.neighbour"].note == "-lldp -g: ended with code 1 and said 'no LLDP'"
-    assert (found["n0/card3/port0", "link.fec"].value, found["n0/card3/port0", "link.speed"].value) == ("rs-fec", 200.0)
+    assert found["n0/card3/port0", "link.fec"].note == "-fec -g: ended with code 1 and said 'no code'"
+    assert found["n0/card3/port0", "link.speed"].value == 200.0
 
 
 async def test_a_missing_program_is_looked_for_once_a_card(supernoded_node: Node, supernoded_wires: MemoryWires) -> None:
@@ -171,7 +171,7 @@ async def test_a_second_port_is_asked_with_further_words(supernoded_node: Node, 
 async def test_devices_of_the_settings(supernoded_node: Node, supernoded_wires: MemoryWires) -> None:
     supernoded_wires.command(["other", "-i", "5"]).answer = answer
     settings = AscendSettings(devices=(5,), hccn_tool=("other",), neighbours={"n0/card1/port1": "elsewhere"})
-    found = index(await make_sensor(supernoded_node, "ascend.facts", settings).read())
+    found = index(await make_sensor(supernoded_node, "ascend.neighbours", settings).read())
     assert found["n0/card5/port0", "link.neighbour"].value == "elsewhere"
     assert {subject for subject, _ in found} == {"n0/card5/port0"}
 

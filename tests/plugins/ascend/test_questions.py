@@ -6,14 +6,13 @@ from collections.abc import Sequence
 
 import pytest
 
-from supernoded.plugin import Reading, State, WireError
+from supernoded.plugin import Reading, State, WireError, make_reading
 from supernoded.testing import ManualClock
-from supernoded_ascend.making import make
 from supernoded_ascend.questions import Question, Questioner
 
 
 def parse(text: str, at: float, subject: str) -> list[Reading]:
-    return [make(subject, "x.test.said", text, "text", at)]
+    return [make_reading(subject, "x.test.said", text, "text", at)]
 
 
 ASKED = [("n0/a", Question(("one",), parse, "x.test.said", "text")), ("n0/a", Question(("two",), parse, "x.test.said", "text"))]

@@ -70,7 +70,7 @@ def test_answers_by_their_command_lines() -> None:
         ("[devid 6]link status: UP\n", ("ascend.link", "n0/card6/port0", "link.state"), 1.0),
         ("packet statistics:\nroce_rx_err_pkt_num:13\n", ("ascend.link", "n0/card0/port0", "link.discards"), 13.0),
         ("fec mode: no FEC mode\n", ("ascend.facts", "n0/card0/port0", "link.fec"), "none"),
-        ("\tIfname: 400GE1/1/5:1\n", ("ascend.facts", "n0/card0/port0", "link.neighbour"), "400GE1/1/5:1"),
+        ("\tIfname: 400GE1/1/5:1\n", ("ascend.neighbours", "n0/card0/port0", "link.neighbour"), "400GE1/1/5:1"),
         ("optical info:\npresent : not present\n", ("ascend.optical", "n0/card0/port0", "link.present"), 0.0),
     ],
 )

@@ -141,7 +141,7 @@ async def test_a_broken_ring_in_the_tools_and_in_the_log(bench: Bench) -> None:
 
 async def test_two_ports_exchanged(bench: Bench) -> None:
     bench.play(10.0, MovePlug("n0/card3/port0", "n0/card3/port1"))
-    found = await bench.read("ascend.facts")
+    found = await bench.read("ascend.neighbours")
     assert found["n0/card3/port0", "link.neighbour"].value == "n0/card2/port0"
     assert found["n0/card3/port1", "link.neighbour"].value == "n0/card4/port1"
 

@@ -2,29 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import supernoded_fabric
-from supernoded.limits import Limits
 from supernoded.parts import Source
-from supernoded.plugin import Node, Reading, State, WireError
+from supernoded.plugin import Reading, State, WireError
 from supernoded.quantities import find_fault
-from supernoded.testing import ManualClock, MemoryHost, MemoryWires
-from supernoded.topology import Topology
-from supernoded.wire import Pen
-from supernoded.wire.tree import FileTree
-from supernoded_fabric.adapters import Adapters
 from supernoded_fabric.counters import COUNTERS
 from supernoded_fabric.infiniband import parse_tree
 from supernoded_fabric.naming import Naming
 from supernoded_fabric.recorded import read_sysfs_infiniband
-from supernoded_fabric.sensors import InfinibandSensor
-from supernoded_fabric.settings import FabricSettings
 
 ACTIVE = {"state": "4: ACTIVE", "phys_state": "5: LinkUp", "rate": "200 Gb/sec (4X HDR)"}
 Texts = dict[str, str | WireError]
@@ -185,97 +173,3 @@ def test_near_garbage_never_raises_nor_makes_a_bad_reading(text: str) -> None:
         assert (reading.value is None) == (reading.state is State.UNKNOWN)
         assert reading.note or reading.state is State.GOOD
         assert len(reading.note) < 200
-
-
-def make_node(folder: Path) -> Node:
-    return Node(name="n0", topology=Topology(), limits=Limits(), wires=MemoryWires(), clock=ManualClock(), host=MemoryHost(), state=folder)
-
-
-async def test_the_live_tree_gives_what_the_parser_gives(tmp_path: Path) -> None:
-    files = port(symbol_error="3", VL15_dropped="1") | port("mlx5_9", symbol_error="1") | {"mlx5_0/fw_ver": "28.41"}
-    for name, text in files.items():
-        path = tmp_path / "devices" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(f"{text}\n")
-    (tmp_path / "class").mkdir()
-    for device in ("mlx5_0", "mlx5_9"):
-        (tmp_path / "class" / device).symlink_to(tmp_path / "devices" / device)
-    tree = FileTree(tmp_path / "class", Pen(lambda scope: None), 30.0)
-    node = make_node(tmp_path)
-    adapters = Adapters(node, FabricSettings(exclude=("*_9",)))
-    adapters.infiniband = tree
-    sensor = InfinibandSensor(adapters, node, FabricSettings())
-    expected = parse_tree(port(symbol_error="3", VL15_dropped="1").items(), node.clock.now(), Naming("n0", {}).port)
-    by_name = {(reading.subject, reading.quantity): reading for reading in await sensor.read()}
-    assert by_name == {(reading.subject, reading.quantity): reading for reading in expected}
-
-
-async def test_a_counter_refused_for_good_is_asked_again_only_much_later(tmp_path: Path) -> None:
-    refused = WireError("VL15_dropped: Invalid argument")
-    refused.__cause__ = OSError(22, "Invalid argument")
-    flaky = WireError("link_downed: Input/output error")
-    flaky.__cause__ = OSError(5, "Input/output error")
-    node = make_node(tmp_path)
-    assert isinstance(node.wires, MemoryWires)
-    assert isinstance(node.clock, ManualClock)
-    tree = node.wires.tree("/sys/class/infiniband")
-    tree.files = dict(port(symbol_error="3", VL15_dropped=refused, link_downed=flaky))
-    sensor = InfinibandSensor(Adapters(node, FabricSettings()), node, FabricSettings())
-
-    async def look() -> dict[str, object]:
-        return {reading.quantity: reading.value if reading.value is not None else reading.note for reading in await sensor.read()}
-
-    for _ in range(2):
-        found = await look()
-        assert (found["link.symbol_errors"], found["x.infiniband.VL15_dropped"]) == (3.0, "VL15_dropped: Invalid argument")
-        tree.files |= {"mlx5_0/ports/1/counters/VL15_dropped": "7", "mlx5_0/ports/1/counters/link_downed": "2"}  # refused: not looked at
-    assert found["link.downed"] == 2.0
-    await node.clock.advance(601.0)
-    assert (await look())["x.infiniband.VL15_dropped"] == 7.0
-
-
-async def test_no_infiniband_is_no_failure(tmp_path: Path) -> None:
-    node = make_node(tmp_path)
-    adapters = Adapters(node, FabricSettings())
-    adapters.infiniband = FileTree(tmp_path / "none", Pen(lambda scope: None), 30.0)
-    assert await InfinibandSensor(adapters, node, FabricSettings()).read() == []
-
-
-async def test_a_device_that_is_gone_is_told_of(tmp_path: Path) -> None:
-    node = make_node(tmp_path)
-    assert isinstance(node.wires, MemoryWires)
-    tree = node.wires.tree("/sys/class/infiniband")
-    tree.files = dict(port(symbol_error="3") | port("mlx5_9", symbol_error="1"))
-    sensor = InfinibandSensor(Adapters(node, FabricSettings()), node, FabricSettings())
-    await sensor.read()
-    tree.files = dict(port(symbol_error="3"))
-    gone = [reading for reading in await sensor.read() if reading.subject == "n0/nic/mlx5_9/port1"]
-    assert [(reading.quantity, reading.state) for reading in gone] == [("link.state", State.UNKNOWN)]
-    assert gone[0].note == "the kernel no longer lists port 1 of mlx5_9: it left the bus, or its driver was unloaded"
-
-
-def test_the_hooks(tmp_path: Path) -> None:
-    settings = supernoded_fabric.supernoded_settings()()
-    sensors = supernoded_fabric.supernoded_sensors(settings, make_node(tmp_path))
-    assert {sensor.name: sensor.period for sensor in sensors} == {
-        "fabric.infiniband": 5.0,  # L1
-        "fabric.ethernet": 5.0,
-        "fabric.ethtool": 5.0,
-        "fabric.module": 60.0,
-        "fabric.mlxlink": 30.0,
-        "fabric.lldp": 30.0,
-        "fabric.kernel": 5.0,
-    }
-    assert set(supernoded_fabric.supernoded_formats()) == {"ethtool", "kernel-log", "lldp", "mlxlink", "sysfs-infiniband"}
-
-
-def test_a_switch_that_is_named_is_fitted(tmp_path: Path) -> None:
-    settings = msgspec.convert({"switches": {"s1": {"argv": ["ssh", "admin@s1"]}}}, FabricSettings)
-    names = [sensor.name for sensor in supernoded_fabric.supernoded_sensors(settings, make_node(tmp_path))]
-    assert [name for name in names if "s1" in name] != []
-
-
-def test_what_is_switched_off_is_not_fitted(tmp_path: Path) -> None:
-    off = FabricSettings(ethtool=(), mlxlink=(), lldp=(), kernel_log=False)
-    sensors = supernoded_fabric.supernoded_sensors(off, make_node(tmp_path))
-    assert [sensor.name for sensor in sensors] == ["fabric.infiniband", "fabric.ethernet"]

@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from supernoded.parts import Source
+from supernoded.plugin import name_neighbour
 from supernoded.topology import Cable, Supernode, Topology
-from supernoded_fabric.lldp import Neighbour, list_neighbours, name_neighbour, parse_neighbours
+from supernoded_fabric.lldp import Neighbour, list_neighbours, parse_neighbours
 from supernoded_fabric.recorded_tools import read_lldp
 
 PORT = {"id": {"type": "ifname", "value": "Ethernet12"}, "descr": "to n0"}
@@ -46,24 +47,6 @@ def test_nobody(text: str) -> None:
 
 
 SITE = Topology(nodes=(Supernode(name="n1", cards=2),), cables=(Cable(a="n1/nic/mlx5_0", b="switch/s1/port12"),))
-
-
-@pytest.mark.parametrize(
-    ("system", "ports", "subject"),
-    [
-        ("leaf1", ("Ethernet12",), "switch/s9/port1"),  # as mapped
-        ("leaf2", ("Ethernet7",), "n1/card0/port1"),  # a port's name alone may be mapped
-        ("n1", ("card1/port0",), "n1/card1/port0"),
-        ("x", ("eth3", "n1/card1/port1"), "n1/card1/port1"),  # described in the topology
-        ("", ("n1/card7/port0",), "n1/card7/port0"),  # looks like one, of a known node
-        ("", ("n5/card7/port0",), "n5/card7/port0"),
-        ("leaf2", ("n5/card7/port0",), "leaf2/n5/card7/port0"),  # an unknown node
-        ("leaf2", ("Ethernet1", "to n0"), "leaf2/Ethernet1"),
-    ],
-)
-def test_names(system: str, ports: tuple[str, ...], subject: str) -> None:
-    name = name_neighbour(SITE, {"leaf1/Ethernet12": "switch/s9/port1", "Ethernet7": "n1/card0/port1"})
-    assert name(Neighbour("eth0", system, ports)) == subject
 
 
 def test_of_several_the_one_that_is_known() -> None:

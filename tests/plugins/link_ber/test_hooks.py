@@ -64,8 +64,8 @@ def test_one_notice_says_what_to_touch_at_both_ends(supernoded_node: Node) -> No
     step = remedies["link.ber"].next(Case(incident=incident), World(topology=TOPOLOGY), 2.0)
     assert step is not None
     assert step.reason == (
-        f"{PORT}: bad. Reseat the optic of {PORT} and of {PEER}: 90 % of ring breaks are an optic not fully "
-        "seated. Then look for a fibre bent below 30 mm. If it comes back, replace cable or optic."
+        f"{PORT}: bad; to do: Reseat the optic of {PORT} and of {PEER}, as 90 % of ring breaks are an optic not fully seated, "
+        "then look for a fibre bent below 30 mm."
     )
 
 
@@ -77,4 +77,4 @@ def test_a_cable_names_both_of_its_ends(supernoded_node: Node) -> None:
     )
     step = remedies["link.down"].next(Case(incident=incident), World(topology=TOPOLOGY), 2.0)
     assert step is not None
-    assert f"optic of {PORT} and of {PEER}:" in step.reason
+    assert f"optic of {PORT} and of {PEER}," in step.reason

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import supernoded_network
 from supernoded.history import History
-from supernoded.model import Level, Reading, State
+from supernoded.model import Level, Reading, State, Verdict
 from supernoded.plugin import Cause
 from supernoded.testing import judge
 from supernoded_network.growth import grow
@@ -95,6 +95,35 @@ def test_a_counter_at_its_ceiling_does_not_say_that_nothing_is_lost(tmp_path: Pa
     full = [read(SWITCH, "switch.drops", None, float(at), note="saturated, cannot measure") for at in range(3)]
     verdict = ask(tmp_path, "link.loss", [*full, *show(())])
     assert (verdict.level, verdict.unseen) == (Level.UNSURE, ("switch.drops: saturated, cannot measure",))
+
+
+def judge_after(folder: Path, silence: dict[str, float], readings: list[Reading]) -> Verdict:
+    """Asked at 60 s; each quantity counts as fresh for so long, else for ever."""
+    rule = find_rule(folder, "link.loss")
+    history = History(rule.watches)
+    for reading in readings:
+        history.add([reading], silence.get(reading.quantity, 1e9))
+    memory = rule.start()
+    for _ in range(2):  # what was seen before must not be taken for what is
+        memory, (verdict,) = rule.judge(history.view(60.0, rule.watches), memory)
+    return verdict
+
+
+@pytest.mark.parametrize("silent", ["switch.drops", "switch.marks", "switch.pauses"])
+def test_a_counter_that_is_no_longer_read_does_not_stand_still(tmp_path: Path, silent: str) -> None:
+    readings = show((7, 7, 7) if silent == "switch.drops" else (7, 7, 907))
+    verdict = judge_after(tmp_path, {silent: 12.0}, readings)
+    assert (verdict.level, verdict.unseen[0].startswith(silent)) == (Level.UNSURE, True)
+
+
+def test_drops_that_were_seen_stand_when_their_counter_is_no_longer_read(tmp_path: Path) -> None:
+    assert judge_after(tmp_path, {"switch.drops": 12.0}, show((7, 7, 907))).level is Level.RAISED
+
+
+def test_a_counter_that_stood_still_is_walked_again_once_it_moves(tmp_path: Path) -> None:
+    verdicts = judge(find_rule(tmp_path, "link.loss"), show((7, 7, 7, 8, 8), (4,) * 5, (2,) * 5))
+    assert [verdict.level for verdict in verdicts[1:]].count(Level.RAISED) >= 2
+    assert verdicts[-1].level is Level.RAISED
 
 
 def diagnose(folder: Path, readings: list[Reading]) -> list[Cause]:

@@ -151,3 +151,16 @@ async def test_a_node_without_a_bmc_in_its_settings_proves_nothing(supernoded_no
     finding = await look(check, supernoded_node)
     assert (finding.passed, "plugins.redfish.bmcs" in finding.fix) == (None, True)
     assert supernoded_redfish.supernoded_sensors(RedfishSettings(), supernoded_node) == []
+
+
+async def test_a_port_that_is_shown_without_a_rate_is_not_called_missing(bmc: MemoryHttp, sensor: Sensor) -> None:
+    port = show_port(0, 2e-13)
+    del port["PreFecBitErrorRate"]
+    bmc.answers[f"{MONITOR}/Readings"] = {"Ports": [port]}
+    found = await read(sensor)
+    assert found["n0/card0/port0", POST].value == 2e-13
+    assert found["n0/card0/port0", PRE].note == "the monitor shows this port without this rate"
+
+
+def test_a_first_read_has_the_time_that_its_answers_may_take(sensor: Sensor) -> None:
+    assert sensor.timeout > 7 * 3.0  # seconds: the managers, four of them, the monitor, its readings

@@ -121,3 +121,12 @@ def test_garbage_is_told_apart_from_links(data: bytes) -> None:
         assert str(error)
     else:
         assert all(a and b for a, b in pairs)
+
+
+def test_of_many_rings_only_those_in_trouble_are_listed(tmp_path: Path) -> None:
+    ring = '[[rings]]\nname = "backplane-n{0}"\nlevel = "backplane"\norder = ["n{0}/card0", "n{0}/card1"]\n'
+    site = "".join(f'[[nodes]]\nname = "n{number}"\ncards = 2\n{ring.format(number)}' for number in range(20))
+    links = [{"a": f"n{node}/card{card}/port0", "b": f"n{node}/card{1 - card}/port1"} for node in range(20) for card in (0, 1)]
+    assert run(tmp_path, links, topology=site).stdout == "20 rings  closed\n"
+    told = run(tmp_path, links[1:], topology=site).stdout.splitlines()
+    assert told[:3] == ["ring backplane-n0  broken", "19 other rings  closed", ""]

@@ -12,11 +12,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import supernoded_ring
+from supernoded.history import History
 from supernoded.limits import Limits
 from supernoded.model import Level, Reading, Severity, State, Verdict
 from supernoded.plugin import Node, Rule
 from supernoded.testing import ManualClock, MemoryHost, MemoryWires, judge
-from supernoded.topology import Topology
+from supernoded.topology import Ring, RingLevel, Topology
+from supernoded_ring.lookout import Lookout
+from supernoded_ring.picture import WATCHES
 from supernoded_ring.settings import RingSettings
 from tests.plugins.ring.wiring import Mates, card, cut, make_plans, make_site, swap, wire, wire_order
 
@@ -212,6 +215,64 @@ def test_a_ring_of_nodes_by_uplinks_that_nobody_described(tmp_path: Path) -> Non
     verdict = ask(node, "ring.broken", [up[0], told[0], *down, *spare], "ring/c")
     assert (verdict.level, "n1/nic/mlx5_" in verdict.text) == (Level.RAISED, True)
     assert ask(node, "ring.broken", [read("n0", "host.uptime", 1e6)], "ring/c").level is Level.UNSURE
+
+
+def make_rack() -> Topology:
+    """Two nodes with a ring of cards each, and a ring of nodes over a switch of which no cable is described."""
+    site = make_site(rings=2)
+    return msgspec.structs.replace(site, rings=(*site.rings, Ring(name="c", level=RingLevel.CLUSTER, order=("n0", "n1"))))
+
+
+def show_uplinks(state: float = 1.0, at: float = 1.0) -> list[Reading]:
+    """Cards with all links up, which have nothing to do with it, and the uplinks; that of n1 as it is."""
+    up = [read(f"{name}/nic/mlx5_0", "link.state", value, at) for name, value in (("n0", 1.0), ("n1", state))]
+    return [*up, *show(wire(make_plans(8, 2)), wire(make_plans(8, 2)), at=at)]
+
+
+def tell_switch(*nodes: str, at: float = 1.0) -> list[Reading]:
+    return [read(f"{name}/nic/mlx5_0", "link.neighbour", f"switch/s0/port{name[1]}", at) for name in nodes]
+
+
+def test_the_uplink_of_a_node_is_named_though_all_its_cards_are_linked(tmp_path: Path) -> None:
+    node = make_node(tmp_path, make_rack())
+    healthy = [*show_uplinks(), *tell_switch("n0", "n1")]
+    for kind in ("ring.broken", "ring.order"):
+        assert ask(node, kind, healthy, "ring/c").level is Level.CLEAR
+    verdict = ask(node, "ring.broken", [*healthy, *show_uplinks(0.0, at=2.0), *tell_switch("n0", at=2.0)], "ring/c")
+    assert verdict.level is Level.RAISED
+    assert verdict.text == "ring/c is broken at n1/nic/mlx5_0 -> switch/s0/port1: the link at n1/nic/mlx5_0 is down"
+    never_told = ask(node, "ring.broken", [*show_uplinks(0.0), *tell_switch("n0")], "ring/c")
+    assert (never_told.level, "n1/nic/mlx5_0" in never_told.text) == (Level.RAISED, True)
+
+
+def test_a_node_that_is_silent_makes_the_ring_unsure_and_its_uplink_is_named(tmp_path: Path) -> None:
+    rule, history = find_rule(make_node(tmp_path, make_rack()), "ring.broken", "ring/c"), History(WATCHES)
+    for reading in (*show_uplinks(), *tell_switch("n0", "n1")):
+        history.add([reading], 13.0 if reading.subject.startswith("n1") else 1e6)
+    levels = {}
+    for now in (10.0, 20.0):
+        _, (verdict,) = rule.judge(history.view(now, rule.watches), None)
+        levels[now] = verdict.level
+    assert levels == {10.0: Level.CLEAR, 20.0: Level.UNSURE}
+    assert verdict.unseen == ("n1/nic/mlx5_0 -> switch/s0/port1: neither link.state nor link.neighbour is seen at either end",)
+
+
+def test_an_uplink_that_is_up_and_leads_who_knows_where_is_whole_but_its_order_is_not_seen(tmp_path: Path) -> None:
+    node, readings = make_node(tmp_path, make_rack()), [*show_uplinks(), *tell_switch("n0")]
+    assert ask(node, "ring.broken", readings, "ring/c").level is Level.CLEAR
+    order = ask(node, "ring.order", readings, "ring/c")
+    assert (order.level, "n1/nic/mlx5_0" in order.text) == (Level.UNSURE, True)
+
+
+def test_all_who_are_asked_at_one_instant_share_a_look_and_one_who_asks_again_looks_again(tmp_path: Path) -> None:
+    (plan,) = make_plans()
+    lookout, history = Lookout(plan, make_node(tmp_path), RingSettings()), History({"link.state": 600.0, "link.neighbour": 600.0})
+    history.add(show(GOOD), 60.0)
+    first, _ = lookout.look(history.view(2.0, WATCHES), "a")
+    assert lookout.look(history.view(2.0, WATCHES), "b")[0] is first
+    history.add([read(card(3, 0), "link.state", 0.0, 1.5)], 60.0)
+    assert lookout.look(history.view(2.0, WATCHES), "a")[1].verdict == "broken"
+    assert lookout.look(history.view(3.0, WATCHES), "b")[1].verdict == "broken"
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)

@@ -115,6 +115,8 @@ def test_a_ring_that_runs_as_a_star_has_no_slow_and_no_unsteady_hops(tmp_path: P
     for kind in ("ring.slow", "ring.jitter"):
         levels = {verdict.level for verdict in judge(find_rule(node, kind), readings) if verdict.at > 50.0}
         assert Level.RAISED not in levels
+    slow = judge(find_rule(node, "ring.slow"), [one for one in readings if one.at < 100.0])
+    assert {verdict.subject: verdict.level for verdict in slow}[RING] is Level.UNSURE  # the lap, which was good, is not now
     told = [verdict for verdict in judge(find_rule(node, "ring.mode"), readings) if verdict.level is Level.RAISED]
     assert told[0].at == 50.0
 

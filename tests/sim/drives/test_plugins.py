@@ -70,3 +70,8 @@ def test_a_plugin_that_is_off_gets_no_table_and_more_wins(tmp_path: Path) -> Non
         False,
         False,
     )
+
+
+def test_a_ring_of_nodes_is_judged_by_its_first_node(tmp_path: Path) -> None:
+    assert [read(ASCEND, tmp_path, node)["roles"] for node in ("n0", "n1")] == [{"ring/cluster": "n0"}] * 2
+    assert read(generate_rack(1, 8), tmp_path)["roles"] == {}

@@ -103,6 +103,7 @@ CASES: dict[str, Case] = {
     "link.ber_ramp": Case("n0/card3/port0"),
     "link.flap": Case("n0/card3/port0"),
     "link.down": Case("n0/card3/port0"),
+    "link.switched_off": Case("n0/card3/port0"),
     "link.optics_unplug": Case("n0/card3/port0"),
     "link.loose": Case("n0/card3/port0"),
     "link.bend": Case("cable/n0/card3/port0--n0/card4/port1"),

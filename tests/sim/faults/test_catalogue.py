@@ -21,6 +21,7 @@ WANTED = (
     "link.ber_ramp",
     "link.flap",
     "link.down",
+    "link.switched_off",
     "link.optics_unplug",
     "link.loose",
     "link.bend",

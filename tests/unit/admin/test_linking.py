@@ -61,6 +61,7 @@ def test_what_is_related_to_a_port_to_a_cable_and_to_a_stranger() -> None:
     cable = SITE.cables[0].subject
     assert find_related(PORT, SITE) == (PORT, PEER, cable, "n0/card3", "n0", "ring/r")
     assert find_related(cable, SITE) == (cable, PORT, PEER, "cable")
+    assert find_related(f"{PORT}/lane2", SITE) == (f"{PORT}/lane2", PORT, PEER, cable, "n0/card3", "n0", "ring/r")
     assert find_related("n0/nic/mlx5_0", SITE) == ("n0/nic/mlx5_0", "n0")
 
 

@@ -12,6 +12,7 @@ from supernoded.cluster import topics
 from supernoded.cluster.digests import EVERY, FRESH, LEAST, Digests, Speaker
 from supernoded.cluster.fabric import Message
 from supernoded.cluster.topics import Digest, PayloadError
+from supernoded.history import History
 from supernoded.model import Reading, State, Value
 from tests.unit.worlds import LoopClock, reading, run
 
@@ -98,7 +99,37 @@ def test_what_is_heard_is_moved_to_our_clock() -> None:
         await asyncio.sleep(100.0)
         told = neighbour("n2/card0/port1", at=995.0, subject="n1/card0/port0")
         post.digests.hear(letter(Digest(node="n1", life="7", at=1000.0, readings=(told,))))
-        assert post.heard == [([msgspec.structs.replace(told, at=95.0)], FRESH)]
+        assert post.heard == [([msgspec.structs.replace(told, at=95.0)], FRESH + 5.0)]
+
+    run(main())
+
+
+def test_what_is_told_again_keeps_its_time_whatever_its_way_takes() -> None:
+    async def main() -> None:
+        post = Post()
+        told = neighbour("n2/card0/port1", at=995.0, subject="n1/card0/port0")
+        for later in (0.01, 0.25, 0.003):
+            await asyncio.sleep(5.0 + later)
+            post.digests.hear(letter(Digest(node="n1", life="7", at=1000.0 + 5.0 * len(post.heard), readings=(told,))))
+        assert len({readings[0].at for readings, _ in post.heard}) == 1
+        post.digests.hear(letter(Digest(node="n1", life="7", at=4000.0, readings=(msgspec.structs.replace(told, at=4000.0),))))
+        assert post.heard[-1][0][0].at == pytest.approx(asyncio.get_running_loop().time())  # its clock was set
+
+    run(main())
+
+
+@pytest.mark.parametrize("age", [0.0, 3.2, 58.0])
+def test_what_is_polled_slowly_is_good_until_the_digests_stay_away(age: float) -> None:
+    async def main() -> None:
+        post = Post()
+        await asyncio.sleep(100.0)
+        told = neighbour("n2/card0/port1", at=1000.0 - age, subject="n1/card0/port0")
+        post.digests.hear(letter(Digest(node="n1", life="7", at=1000.0, readings=(told,))))
+        history = History({"link.neighbour": 600.0})
+        for readings, fresh_for in post.heard:
+            history.add(readings, fresh_for)
+        states = [history.newest(100.0 + later)[0].state for later in (0.0, FRESH - 0.1, FRESH + 1.1)]
+        assert states == [State.GOOD, State.GOOD, State.STALE]
 
     run(main())
 

@@ -13,6 +13,7 @@ import msgspec
 import pytest
 from click.testing import CliRunner, Result
 
+from supernoded.ctl.links import render_diagnosis
 from supernoded.ctl.main import program
 from supernoded.errors import JournalError
 from supernoded.messages import (
@@ -34,7 +35,7 @@ from supernoded.messages import (
     Status,
     Story,
 )
-from supernoded.model import Mode, State
+from supernoded.model import Level, Mode, State, Verdict
 from tests.unit.admin.fake_desk import INCIDENT, LONG_SENTENCE, STATUS, FakeDesk, serving
 
 Run = Callable[..., Result]
@@ -87,6 +88,19 @@ def test_a_subject_that_nobody_knows_is_a_no(run: Run) -> None:
     result = run("diagnose", "n0/card9")
     assert (result.exit_code, result.stdout) == (1, "")
     assert "nothing is known of 'n0/card9'" in result.stderr
+
+
+def test_no_subject_at_all_is_wrong_usage(run: Run) -> None:
+    result = run("diagnose", " ")
+    assert (result.exit_code, "name one, such as n0/card3/port0" in result.stderr) == (2, True)
+
+
+def test_of_what_nothing_is_read_it_is_said_that_the_trouble_is_around_it() -> None:
+    around = Verdict(kind="bmc.monitor_off", subject="n0", level=Level.RAISED, text="n0: its monitor is off", at=1.0)
+    lines = render_diagnosis(Diagnosed(now=2.0, subject="n0/crad3", related=("n0",), verdicts=(around,)))
+    assert lines[0] == "Nothing is read or judged of n0/crad3 itself; what follows is of what is around it."
+    own = render_diagnosis(Diagnosed(now=2.0, subject="n0", verdicts=(around,)))
+    assert own[0] == "n0: its monitor is off (bmc.monitor_off)."
 
 
 def test_a_pattern_chooses_links(run: Run) -> None:

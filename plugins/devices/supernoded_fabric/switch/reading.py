@@ -6,10 +6,9 @@ import re
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
-from supernoded.plugin import PluginError, Reading, State
+from supernoded.plugin import PluginError, Reading, make_reading, quote
 from supernoded_fabric.switch.settings import DEFAULT_PATTERNS
 
-LONGEST_NOTE = 120
 LONGEST_LINE = 400  # characters of a line that are looked at
 LONGEST_NUMBER = 20  # digits of 2**64
 MOST_LINES = 20_000  # of one answer
@@ -46,9 +45,7 @@ def parse_answer(text: str, wanted: Iterable[str], patterns: Patterns, subject: 
 def _read(quantity: str, pattern: re.Pattern[str], lines: list[str], subject: str, at: float, *, understood: bool) -> Reading:
     said = next((found[1] or "" for line in reversed(lines) if (found := pattern.search(line))), None)
     value, note = _measure(quantity, said, understood=understood)
-    state = State.UNKNOWN if value is None else State.GOOD
-    unit = UNITS.get(quantity, "1")
-    return Reading(subject=subject, quantity=quantity, value=value, unit=unit, at=at, state=state, note=note)
+    return make_reading(subject, quantity, value, UNITS.get(quantity, "1"), at, note)
 
 
 def _measure(quantity: str, said: str | None, *, understood: bool) -> tuple[float | None, str]:
@@ -58,7 +55,7 @@ def _measure(quantity: str, said: str | None, *, understood: bool) -> tuple[floa
     if quantity == ECN:
         return _measure_switch(said)
     if not said.isascii() or not said.isdigit() or len(said) > LONGEST_NUMBER:
-        return None, f"no number: {clip(said)}"
+        return None, f"no number: {quote(said)}"
     return float(said), ""
 
 
@@ -66,8 +63,3 @@ def _measure_switch(said: str) -> tuple[float, str]:
     """A command, or a word of its own: undone, off and disabled are 0, all else is 1."""
     off = {"undo", "no", "off", "disable", "disabled", "false", "0"} & set(said.lower().split())
     return float(not off), ""
-
-
-def clip(text: str) -> str:
-    """What a switch said, fit for a note."""
-    return repr(text if len(text) <= LONGEST_NOTE // 2 else text[: LONGEST_NOTE // 2] + "...")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from supernoded.plugin import NODE, Clock, Command, Node, Reading, Sensor, State, WireError
-from supernoded_fabric.switch.reading import COUNTERS, LONGEST_NOTE, SETTINGS, UNITS, Patterns, clip, compile_patterns, parse_answer
+from supernoded.plugin import NODE, Clock, Command, Node, Reading, Sensor, WireError, make_reading, quote
+from supernoded_fabric.switch.reading import COUNTERS, SETTINGS, UNITS, Patterns, compile_patterns, parse_answer
 from supernoded_fabric.switch.settings import SwitchSettings, Words
 
 SLACK = 1.0  # s beside the runs
@@ -37,19 +37,14 @@ class SwitchSensor:
             return self._lose(wanted, str(error))
         if answer.code:
             said = (answer.err or answer.out).strip()
-            return self._lose(wanted, f"ended with {answer.code}: {clip(said)}")
+            return self._lose(wanted, f"ended with {answer.code}: {quote(said)}")
         if answer.truncated:
             return self._lose(wanted, "its answer is too long and was cut")
         return parse_answer(answer.out, wanted, self._patterns, self._subject, self._clock.now())
 
     def _lose(self, wanted: Sequence[str], why: str) -> list[Reading]:
-        at, note = self._clock.now(), why[-LONGEST_NOTE:]
-        return [
-            Reading(
-                subject=self._subject, quantity=quantity, value=None, unit=UNITS.get(quantity, "1"), at=at, state=State.UNKNOWN, note=note
-            )
-            for quantity in wanted
-        ]
+        at = self._clock.now()
+        return [make_reading(self._subject, quantity, None, UNITS.get(quantity, "1"), at, why) for quantity in wanted]
 
 
 def make_sensors(settings: Mapping[str, SwitchSettings], node: Node) -> list[Sensor]:

@@ -10,13 +10,20 @@ from supernoded_link_ber.ber.judging import Judge
 from supernoded_link_ber.ber.rising import TrendRule
 from supernoded_link_ber.ber.rules import BerRule, OverruledRule
 from supernoded_link_ber.ber.saturated import SaturatedRule
+from supernoded_link_ber.gallery import Gallery
 from supernoded_link_ber.settings import LinkBerSettings
 
 __all__ = ["BerRule", "make_rules"]
 
 
-def make_rules(settings: LinkBerSettings, node: Node) -> list[Rule[Any]]:
+def make_rules(settings: LinkBerSettings, node: Node, gallery: Gallery) -> list[Rule[Any]]:
     """What is judged of the bit errors of this node's links."""
     limit, speed = node.limits.link.ber_alarm, node.limits.link.roce_gbps
     judge = Judge(limit, speed, settings)
-    return [BerRule(judge), OverruledRule(judge), TrendRule(limit, settings), FecRule(speed, settings), SaturatedRule()]
+    return [
+        BerRule(judge, gallery),
+        OverruledRule(judge, gallery),
+        TrendRule(limit, settings, gallery),
+        FecRule(speed, settings, gallery),
+        SaturatedRule(gallery),
+    ]

@@ -7,13 +7,16 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from supernoded.plugin import NODE, Level, Verdict, View
+from supernoded.plugin import NODE, Level, Reading, Verdict, View
 from supernoded_link_ber.ber.counting import Carriage, Track, as_number, count
 from supernoded_link_ber.ber.exposure import Span
-from supernoded_link_ber.ber.following import FORGET, land
-from supernoded_link_ber.ber.sources import BITS, FEC, NO_FEC, PRE_FEC, SPEED, STATE, Counter, is_lane
+from supernoded_link_ber.ber.following import Tracks, find_date, land
+from supernoded_link_ber.ber.sources import FEC, NO_FEC, PRE_FEC, SPEED, STATE, Counter
 from supernoded_link_ber.ber.trend import fit_rates, list_points
 from supernoded_link_ber.ber.wording import say_crossing, say_duration, say_power
+from supernoded_link_ber.gallery import Gallery
+from supernoded_link_ber.looking import Glimpse
+from supernoded_link_ber.recalling import Recall
 from supernoded_link_ber.settings import LinkBerSettings
 
 CORRECTED = "link.fec.corrected"
@@ -33,10 +36,11 @@ class FecRule:
     """Raises a link on which correction is near its end. Corrected bits alone are its work and never more than a warning."""
 
     kind, scope = "link.fec", NODE
-    watches: Mapping[str, float] = dict.fromkeys((*SIGNS, BITS, SPEED, STATE, FEC), 60.0)
 
-    def __init__(self, speed: float, settings: LinkBerSettings) -> None:
+    def __init__(self, speed: float, settings: LinkBerSettings, gallery: Gallery) -> None:
         self._speed, self._settings = speed, settings
+        self.watches: Mapping[str, float] = gallery.watches
+        self._recall = Recall[Tracks](gallery, self.kind, SIGNS)
 
     def start(self) -> FecMemory:
         """No link was ever seen."""
@@ -44,37 +48,38 @@ class FecRule:
 
     def judge(self, seen: View, memory: FecMemory) -> tuple[FecMemory, Sequence[Verdict]]:
         """The level of every link whose correction tells of itself."""
-        tracks = {subject: its for subject, its in memory.tracks.items() if any(seen.now - one.at < FORGET for one in its.values())}
-        verdicts = list[Verdict]()
-        for subject in sorted({subject for quantity in SIGNS for subject in seen.subjects(quantity) if not is_lane(subject)}):
-            tracks[subject], level, text = self._judge(seen, subject, tracks.get(subject, {}))
-            unseen = (text,) if level is Level.UNSURE else ()
-            verdicts.append(Verdict(kind=self.kind, subject=subject, level=level, text=f"{subject}: {text}", at=seen.now, unseen=unseen))
+        tracks, verdicts = self._recall.ask(self._recall.look(seen), memory.tracks, self._judge, find_date)
         return FecMemory(tracks), verdicts
 
-    def _judge(self, seen: View, subject: str, tracks: Mapping[str, Track]) -> tuple[dict[str, Track], Level, str]:
+    def _judge(self, seen: Glimpse, tracks: Tracks | None) -> tuple[Tracks | None, Verdict | None]:
+        kept, level, text = self._weigh_all(seen, tracks or {})
+        unseen = (text,) if level is Level.UNSURE else ()
+        words = f"{seen.port}: {text}"
+        return kept, Verdict(kind=self.kind, subject=seen.port, level=level, text=words, at=seen.now, unseen=unseen)
+
+    def _weigh_all(self, seen: Glimpse, tracks: Tracks) -> tuple[Tracks, Level, str]:
+        subject = seen.port
         code = seen.text(FEC, subject) or ""
         if code in NO_FEC:
             return {}, Level.CLEAR, "no correction is in use, its errors are judged as they are"
         kept, words = dict(tracks), list[tuple[Level, str]]()
         point = self._settings.design_point * (KR4_SHARE if "528" in code else 1.0)
         for quantity, counter in SIGNS.items():
-            for source in seen.sources(quantity, subject):
+            for source, reading in seen.told(quantity, subject).items():
                 key = f"{quantity} {source}"
-                track = self._count(seen, subject, quantity, source, land(kept.get(key, Track()), seen.now))
+                track = self._count(seen, reading, land(kept.get(key, Track()), seen.now))
                 kept[key], level, text = self._weigh(track, counter, point)
                 words.append((level, text))
         order = (Level.RAISED, Level.CLEAR, Level.UNSURE)
         return kept, *min(words, key=lambda word: order.index(word[0]))
 
-    def _count(self, seen: View, subject: str, quantity: str, source: str, track: Track) -> Track:
-        reading = seen.newest(quantity, subject, source)
-        if reading is None or as_number(reading) is None:
+    def _count(self, seen: Glimpse, reading: Reading, track: Track) -> Track:
+        if as_number(reading) is None:
             return msgspec.structs.replace(track, spans=())
-        speed = seen.number(SPEED, subject) or self._speed
-        link = Carriage(None, speed, is_down=seen.number(STATE, subject) == 0.0)
+        speed = seen.number(SPEED, seen.port) or self._speed
+        link = Carriage(None, speed, is_down=seen.number(STATE, seen.port) == 0.0)
         # A rate that stands still is the same rate: here it is a level to be watched, not evidence to be added up.
-        return count(track, reading, link, SIGNS[quantity], WINDOW, is_recent=True)
+        return count(track, reading, link, SIGNS[reading.quantity], WINDOW, is_recent=True)
 
     def _weigh(self, track: Track, counter: Counter, point: float) -> tuple[Track, Level, str]:
         if len(track.spans) < 2:
@@ -93,12 +98,20 @@ class FecRule:
         return msgspec.structs.replace(track, raised=level is Level.RAISED), level, text
 
     def _forecast(self, track: Track, point: float) -> tuple[float, float, float] | None:
+        if not self._rises(track):
+            return None
         points = [(at, math.log(errors / bits)) for at, errors, bits in list_points(track.spans, track.at) if errors > 0.0]
         fit = fit_rates(points)
         if fit is None or fit.sigmas < self._settings.trend_sigmas:
             return None
         crossing = fit.find_crossing(point)
         return crossing if crossing is not None and crossing[2] <= self._settings.trend_s * (2.0 if track.raised else 1.0) else None
+
+    def _rises(self, track: Track) -> bool:
+        """Whether it has risen by a quarter at least of what a rise to the design point in time would have shown."""
+        newest, oldest, age = _rate(track.spans[0]), _rate(track.spans[-1]), track.at - track.spans[-1].since
+        steepness = -math.log(self._settings.design_share) / max(self._settings.trend_s, 1.0)
+        return oldest <= 0.0 or (newest > 0.0 and math.log(newest / oldest) > 0.25 * steepness * age)
 
 
 def _rate(span: Span) -> float:

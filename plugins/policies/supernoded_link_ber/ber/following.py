@@ -6,16 +6,16 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from supernoded.plugin import Level, Reading, View
+from supernoded.plugin import Level, Reading
 from supernoded_link_ber.ber.counting import Carriage, Track
 from supernoded_link_ber.ber.exposure import sum_since, surprise
 from supernoded_link_ber.ber.judging import Finding, Judge
-from supernoded_link_ber.ber.sources import BITS, COUNTERS, FEC, NO_FEC, PRE_FEC, SPEED, STATE, is_lane
+from supernoded_link_ber.ber.sources import BITS, COUNTERS, FEC, NO_FEC, PRE_FEC, SPEED, STATE
+from supernoded_link_ber.looking import Glimpse, Told
 
-FORGET = 7 * 86400.0  # seconds after which a counter that is no longer read is forgotten
 SKEW = 1.0  # seconds by which two sensors may read the same poll apart (ours)
-WATCHES = dict.fromkeys((*COUNTERS, BITS, SPEED, STATE, FEC), 60.0)  # only the newest counts
 Tracks = dict[str, Track]  # quantity and source -> what is remembered
+_NEW = Track()
 
 
 class BerMemory(msgspec.Struct, frozen=True):
@@ -23,13 +23,10 @@ class BerMemory(msgspec.Struct, frozen=True):
 
     tracks: dict[str, Tracks] = {}
 
-    def keep(self, now: float) -> dict[str, Tracks]:
-        """What was read lately, fit for `now`."""
-        return {
-            subject: {key: land(track, now) for key, track in of_it.items()}
-            for subject, of_it in self.tracks.items()
-            if any(now - one.at < FORGET for one in of_it.values())
-        }
+
+def find_date(tracks: Tracks) -> float:
+    """When one of them was last read."""
+    return max((track.at for track in tracks.values()), default=0.0)
 
 
 def land(track: Track, now: float) -> Track:
@@ -37,38 +34,29 @@ def land(track: Track, now: float) -> Track:
     return track if track.at <= now + 1.0 else Track(raised=track.raised)
 
 
-def list_links(seen: View) -> list[str]:
-    """Every port with a counter of errors."""
-    return sorted({subject for quantity in COUNTERS for subject in seen.subjects(quantity) if not is_lane(subject)})
-
-
-def list_counters(seen: View, subject: str) -> Iterator[tuple[str, str]]:
-    """Quantity and source of each counter of a link. Before correction only counts where there is none."""
+def list_counters(seen: Glimpse) -> Iterator[tuple[str, Told]]:
+    """Each counter of a link and what its sources tell. Before correction only counts where there is none."""
     for quantity in COUNTERS:
-        sources = seen.sources(quantity, subject)
-        if sources and (quantity != PRE_FEC or (seen.text(FEC, subject) or "") in NO_FEC):
-            yield from ((quantity, source) for source in sources)
+        told = seen.told(quantity, seen.port)
+        if told and (quantity != PRE_FEC or (seen.text(FEC, seen.port) or "") in NO_FEC):
+            yield quantity, told
 
 
-def find_bits(seen: View, subject: str, source: str) -> Reading | None:
+def find_bits(seen: Glimpse, source: str) -> Reading | None:
     """Bits received, by the same source where it counts them, else always by the same other one: totals of two are never mixed."""
-    sources = seen.sources(BITS, subject)
-    if not sources:
-        return None
-    return seen.newest(BITS, subject, source if source in sources else sources[0])
+    told = seen.told(BITS, seen.port)
+    return told.get(source) or next(iter(told.values()), None)
 
 
-def follow(seen: View, subject: str, tracks: Tracks, judge: Judge) -> tuple[Tracks, list[Finding]]:
+def follow(seen: Glimpse, tracks: Tracks, judge: Judge) -> tuple[Tracks, list[Finding]]:
     """Take in what is new of one link, and what each of its counters says."""
-    kept, findings, speed, down = dict(tracks), list[Finding](), seen.number(SPEED, subject), seen.number(STATE, subject) == 0.0
-    for quantity, source in list_counters(seen, subject):
-        reading = seen.newest(quantity, subject, source)
-        if reading is None:
-            continue
-        link = Carriage(find_bits(seen, subject, source), speed, is_down=down)
-        key = f"{quantity} {source}"
-        kept[key], finding = judge.weigh(kept.get(key, Track()), reading, link)
-        findings.append(finding)
+    kept, findings, speed = {key: land(track, seen.now) for key, track in tracks.items()}, list[Finding](), seen.number(SPEED, seen.port)
+    down = seen.number(STATE, seen.port) == 0.0
+    for quantity, told in list_counters(seen):
+        for source, reading in told.items():
+            key = f"{quantity} {source}"
+            kept[key], finding = judge.weigh(kept.get(key, _NEW), reading, Carriage(find_bits(seen, source), speed, is_down=down))
+            findings.append(finding)
     return kept, findings
 
 
@@ -77,16 +65,17 @@ def find_overrule(finding: Finding, others: Sequence[Finding], judge: Judge) -> 
 
     One that is read more seldom says nothing of the errors since its last reading.
     """
-    if finding.window is None:
+    window = finding.window
+    if window is None:
         return None
     for other in others:
         if other.counter.rank >= finding.counter.rank or other.level is not Level.CLEAR or not other.track.spans:
             continue
-        since, worth = finding.window.since, other.counter.worth
+        since, worth = window.since, other.counter.worth
         due = _sum_between(finding.track, since, other.track.at) * finding.counter.worth / worth
-        window = sum_since(other.track.spans, since)
-        below = window.errors * worth <= judge.limit * window.bits and window.errors < due
-        if below and surprise(window.errors, due) >= judge.clear_at:
+        its = sum_since(other.track.spans, since)
+        below = its.errors * worth <= judge.limit * its.bits and its.errors < due
+        if below and surprise(its.errors, due) >= judge.clear_at:
             return other
     return None
 

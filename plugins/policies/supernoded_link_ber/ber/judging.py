@@ -14,15 +14,22 @@ from supernoded_link_ber.ber.sources import COUNTERS, Counter
 from supernoded_link_ber.ber.wording import say_window
 from supernoded_link_ber.settings import LinkBerSettings
 
+MOST_ANSWERS = 10_000  # counters of which the last answer is kept; ours
+
 
 class Finding(msgspec.Struct, frozen=True, gc=False):
-    """What one counter says: RAISED and CLEAR with the window that shows it, UNSURE with why."""
+    """What one counter says: RAISED and CLEAR with the newest spans that show it, UNSURE with why."""
 
     level: Level
     counter: Counter
     track: Track
     reason: str = ""
-    window: Span | None = None
+    spans: Spans = ()
+
+    @property
+    def window(self) -> Span | None:
+        """The spans as one."""
+        return sum_newest(self.spans, len(self.spans)) if self.spans else None
 
 
 class Judge:
@@ -31,10 +38,20 @@ class Judge:
     def __init__(self, limit: float, speed: float, settings: LinkBerSettings) -> None:
         self.limit, self.settings = limit, settings
         self._speed = speed  # Gb/s, where a link does not tell its own
+        self._answers: dict[str, tuple[Track, Reading, Carriage, tuple[Track, Finding]]] = {}  # to what was last asked of each counter
         self.clear_at = -math.log(settings.false_clear)
 
     def weigh(self, track: Track, reading: Reading, link: Carriage) -> tuple[Track, Finding]:
-        """The track with a newer reading, and what it says."""
+        """The track with a newer reading, and what it says; two rules that ask the same are answered once."""
+        key = f"{reading.subject} {reading.quantity} {reading.source}"
+        known = self._answers.get(key)
+        if known is None or known[1] is not reading or known[2] != link or known[0] != track:
+            if len(self._answers) > MOST_ANSWERS:
+                self._answers.clear()
+            known = self._answers[key] = track, reading, link, self._weigh(track, reading, link)
+        return known[3]
+
+    def _weigh(self, track: Track, reading: Reading, link: Carriage) -> tuple[Track, Finding]:
         counter = COUNTERS[reading.quantity]
         if as_number(reading) is None:
             if is_saturated(reading):
@@ -56,14 +73,16 @@ class Judge:
 
     def describe(self, finding: Finding) -> str:
         """The finding as a clause."""
-        if finding.window is None:
+        window, track = finding.window, finding.track
+        if window is None:
             return finding.reason
-        track = finding.track
-        text = say_window(finding.window, finding.counter, self.limit, track.at, counted=track.counted)
+        text = say_window(window, finding.counter, self.limit, track.at, counted=track.counted)
         return f"{text}{finding.reason}"
 
     def _advance(self, track: Track, limit: float) -> Track:
         newest = track.spans[0]
+        if newest.errors <= 0.0 and not any(track.sums):
+            return track  # without errors a sum of nothing stays so
         # The newest span is the newest poll: `remember` never joins it.
         sums = advance(track.sums, self._find_bank(track, limit), newest.errors, newest.bits * limit)
         return msgspec.structs.replace(track, sums=tuple([round(one, 4) for one in sums]))
@@ -74,19 +93,19 @@ class Judge:
 
     def _decide(self, track: Track, counter: Counter, limit: float) -> tuple[Track, Finding]:
         spans = track.spans
-        is_bad = track.raised or is_over(track.sums, self._find_bank(track, limit))
+        is_bad = track.raised or (any(track.sums) and is_over(track.sums, self._find_bank(track, limit)))
         worst = find_worst(spans, limit, self.settings.least_errors)[1] if is_bad else 0
         if not track.raised:
             if not worst:
-                return track, Finding(Level.CLEAR, counter, track, "", sum_newest(spans, len(spans)))
+                return track, Finding(Level.CLEAR, counter, track, "", spans)
             track = msgspec.structs.replace(track, raised=True)
-            return track, Finding(Level.RAISED, counter, track, "", sum_newest(spans, worst))
+            return track, Finding(Level.RAISED, counter, track, "", spans[:worst])
         clean = self._find_clean(spans, limit, track.at)
         if clean:
             track = msgspec.structs.replace(track, raised=False, spans=spans[:clean], sums=())
-            return track, Finding(Level.CLEAR, counter, track, "", sum_newest(spans, clean))
+            return track, Finding(Level.CLEAR, counter, track, "", spans[:clean])
         reason = "" if worst else ", but not yet for long enough"
-        return track, Finding(Level.RAISED, counter, track, reason, sum_newest(spans, worst or len(spans)))
+        return track, Finding(Level.RAISED, counter, track, reason, spans[: worst or len(spans)])
 
     def _find_clean(self, spans: Spans, limit: float, at: float) -> int:
         """The newest spans that show it well below the limit for `clear_s`; a clean past is no excuse for what comes now."""

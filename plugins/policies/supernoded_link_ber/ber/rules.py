@@ -4,23 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from supernoded.plugin import NODE, Level, Verdict, View
-from supernoded_link_ber.ber.following import WATCHES, BerMemory, find_overrule, follow, list_counters, list_links
+from supernoded.plugin import NODE, Level, Severity, Verdict, View
+from supernoded_link_ber.ber.following import BerMemory, Tracks, find_date, find_overrule, follow, list_counters
+from supernoded_link_ber.ber.gravity import find_gravity
 from supernoded_link_ber.ber.judging import Finding, Judge
-from supernoded_link_ber.ber.sources import VOUCHING
+from supernoded_link_ber.ber.sources import COUNTERS, VOUCHING
+from supernoded_link_ber.gallery import Gallery
+from supernoded_link_ber.looking import Glimpse
+from supernoded_link_ber.recalling import Recall
 
 
 class BerRule:
     """Raises a link whose errors a BER of the limit cannot explain, and clears it when they are again well below (L2, Q5).
 
-    The best ranked counters that can be read decide. A worse one raises where no better one denies it.
+    The best ranked counters that can be read decide. A worse one raises where no better one denies it. It is a warning, and critical when
+    the rate is `GRAVE` times the limit, or code words are being lost: see `ber.gravity`.
     """
 
     kind, scope = "link.ber", NODE
-    watches: Mapping[str, float] = WATCHES
 
-    def __init__(self, judge: Judge) -> None:
+    def __init__(self, judge: Judge, gallery: Gallery) -> None:
         self._judge = judge
+        self.watches: Mapping[str, float] = gallery.watches
+        self._recall = Recall[Tracks](gallery, self.kind, COUNTERS)
 
     def start(self) -> BerMemory:
         """No link was ever seen."""
@@ -28,26 +34,29 @@ class BerRule:
 
     def judge(self, seen: View, memory: BerMemory) -> tuple[BerMemory, Sequence[Verdict]]:
         """The level of every link with an error counter."""
-        tracks, verdicts = memory.keep(seen.now), list[Verdict]()
-        for subject in list_links(seen):
-            kept, findings = follow(seen, subject, tracks.get(subject, {}), self._judge)
-            if findings:
-                tracks[subject] = kept
-                verdicts.append(self._tell(subject, findings, seen.now))
+        tracks, verdicts = self._recall.ask(self._recall.look(seen), memory.tracks, self._weigh, find_date)
         return BerMemory(tracks), verdicts
+
+    def _weigh(self, seen: Glimpse, tracks: Tracks | None) -> tuple[Tracks | None, Verdict | None]:
+        kept, findings = follow(seen, tracks or {}, self._judge)
+        return (kept, self._tell(seen.port, findings, seen.now)) if findings else (tracks, None)
 
     def _tell(self, subject: str, findings: Sequence[Finding], now: float) -> Verdict:
         raised = [one for one in findings if one.level is Level.RAISED]
         denied = [(one, by) for one in raised if (by := find_overrule(one, findings, self._judge)) is not None]
         left = [one for one in raised if one not in [pair[0] for pair in denied]]
         unsure = [one for one in findings if one.level is Level.UNSURE]
+        severity = Severity.WARNING
         if left:
             level, text = Level.RAISED, self._judge.describe(min(left, key=lambda one: one.counter.rank))
+            severity, grave = find_gravity(left, findings, self._judge.limit, now)
+            text += grave
         else:
             level, text = self._find_best(findings, unsure)
             text += "".join(f"; {self._judge.describe(one)}: overruled, as {by.counter.name} are none of them" for one, by in denied)
         unseen = tuple(one.reason for one in unsure)
-        return Verdict(kind=self.kind, subject=subject, level=level, text=f"{subject}: {text}", at=now, unseen=unseen)
+        words = f"{subject}: {text}"
+        return Verdict(kind=self.kind, subject=subject, level=level, text=words, at=now, severity=severity, unseen=unseen)
 
     def _find_best(self, findings: Sequence[Finding], unsure: Sequence[Finding]) -> tuple[Level, str]:
         """The word of the best ranked counter that is clear, unless one that was raised, or all of the line, cannot be seen."""
@@ -67,10 +76,11 @@ class OverruledRule:
     """
 
     kind, scope = "link.overruled", NODE
-    watches: Mapping[str, float] = WATCHES
 
-    def __init__(self, judge: Judge) -> None:
+    def __init__(self, judge: Judge, gallery: Gallery) -> None:
         self._judge = judge
+        self.watches: Mapping[str, float] = gallery.watches
+        self._recall = Recall[Tracks](gallery, self.kind, COUNTERS)
 
     def start(self) -> BerMemory:
         """No link was ever seen."""
@@ -78,12 +88,14 @@ class OverruledRule:
 
     def judge(self, seen: View, memory: BerMemory) -> tuple[BerMemory, Sequence[Verdict]]:
         """The level of every link with two error counters or more."""
-        tracks, verdicts = memory.keep(seen.now), list[Verdict]()
-        for subject in list_links(seen):
-            if len(list(list_counters(seen, subject))) > 1:
-                tracks[subject], findings = follow(seen, subject, tracks.get(subject, {}), self._judge)
-                verdicts.append(self._tell(subject, findings, seen.now))
+        tracks, verdicts = self._recall.ask(self._recall.look(seen), memory.tracks, self._weigh, find_date)
         return BerMemory(tracks), verdicts
+
+    def _weigh(self, seen: Glimpse, tracks: Tracks | None) -> tuple[Tracks | None, Verdict | None]:
+        if sum(len(told) for _, told in list_counters(seen)) < 2:
+            return tracks, None
+        kept, findings = follow(seen, tracks or {}, self._judge)
+        return kept, self._tell(seen.port, findings, seen.now)
 
     def _tell(self, subject: str, findings: Sequence[Finding], now: float) -> Verdict:
         level, text = Level.CLEAR, "its counters of errors do not contradict each other"

@@ -8,7 +8,9 @@ import msgspec
 
 from supernoded.plugin import NODE, Level, State, Verdict, View
 from supernoded_link_ber.ber.counting import is_saturated
-from supernoded_link_ber.ber.sources import is_lane
+from supernoded_link_ber.gallery import Gallery
+from supernoded_link_ber.looking import Glimpse
+from supernoded_link_ber.recalling import Recall
 
 COUNTERS = {
     "link.symbol_errors": "symbol errors",
@@ -32,7 +34,10 @@ class SaturatedRule:
     """Raises a counter that reaches its ceiling from a live baseline; one that stood there when first seen is only unsure."""
 
     kind, scope = "link.saturated", NODE
-    watches: Mapping[str, float] = dict.fromkeys(COUNTERS, 60.0)
+
+    def __init__(self, gallery: Gallery) -> None:
+        self.watches: Mapping[str, float] = gallery.watches
+        self._recall = Recall[dict[str, str]](gallery, self.kind, COUNTERS)
 
     def start(self) -> SaturatedMemory:
         """No counter was ever seen."""
@@ -40,29 +45,26 @@ class SaturatedRule:
 
     def judge(self, seen: View, memory: SaturatedMemory) -> tuple[SaturatedMemory, Sequence[Verdict]]:
         """The level of every link with an error counter."""
-        lives, verdicts = dict(memory.lives), list[Verdict]()
-        for subject in sorted({subject for quantity in COUNTERS for subject in seen.subjects(quantity) if not is_lane(subject)}):
-            lives[subject], verdict = self._judge(seen, subject, lives.get(subject, {}))
-            verdicts.append(verdict)
+        lives, verdicts = self._recall.ask(self._recall.look(seen), memory.lives, self._judge)
         return SaturatedMemory(lives), verdicts
 
-    def _judge(self, seen: View, subject: str, lives: Mapping[str, str]) -> tuple[dict[str, str], Verdict]:
-        kept, full, unseen = dict(lives), list[str](), list[str]()
-        for quantity, source in [(name, source) for name in COUNTERS for source in seen.sources(name, subject)]:
-            reading, key = seen.newest(quantity, subject, source), f"{quantity} {source}"
-            if reading is None:
-                continue
-            if reading.state is State.GOOD:
-                kept[key] = LIVE
-            elif is_saturated(reading):
-                full.append(_name(key))
-                if key in kept:
-                    kept[key] = REACHED
-            else:
-                unseen.append(f"{quantity} is {reading.state.value}: {reading.note}")
+    def _judge(self, seen: Glimpse, lives: dict[str, str] | None) -> tuple[dict[str, str] | None, Verdict | None]:
+        kept, full, unseen, subject = dict(lives or {}), list[str](), list[str](), seen.port
+        for quantity in COUNTERS:
+            for source, reading in seen.told(quantity, subject).items():
+                key = f"{quantity} {source}"
+                if reading.state is State.GOOD:
+                    kept[key] = LIVE
+                elif is_saturated(reading):
+                    full.append(_name(key))
+                    if key in kept:
+                        kept[key] = REACHED
+                else:
+                    unseen.append(f"{quantity} is {reading.state.value}: {reading.note}")
         reached = [_name(key) for key, life in kept.items() if life == REACHED]
         level, text = _describe(reached, full, unseen)
-        return kept, Verdict(kind=self.kind, subject=subject, level=level, text=f"{subject}: {text}", at=seen.now, unseen=tuple(unseen))
+        words = f"{subject}: {text}"
+        return kept, Verdict(kind=self.kind, subject=subject, level=level, text=words, at=seen.now, unseen=tuple(unseen))
 
 
 def _name(key: str) -> str:

@@ -40,8 +40,3 @@ COUNTERS: Mapping[str, Counter] = MappingProxyType(
 )
 
 VOUCHING = 3  # ranks below this one see the line itself
-
-
-def is_lane(subject: str) -> bool:
-    """Whether it is one lane of a port; ports are judged as a whole here."""
-    return subject.rpartition("/")[2].startswith("lane")

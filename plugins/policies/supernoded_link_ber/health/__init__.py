@@ -18,21 +18,20 @@ from supernoded_link_ber.health.probe import ProbeRule
 from supernoded_link_ber.health.speed import SpeedRule
 from supernoded_link_ber.settings import LinkBerSettings
 
-__all__ = ["make_diagnoses", "make_rules"]
+__all__ = ["Ports", "make_diagnoses", "make_rules"]
 
 
-def make_rules(settings: LinkBerSettings, node: Node) -> list[Rule[Any]]:
+def make_rules(settings: LinkBerSettings, node: Node, ports: Ports) -> list[Rule[Any]]:
     """What is judged of links, NICs and their monitors."""
-    ports = Ports(node, settings)
     return [
         DownRule(ports),
         FlappingRule(ports, settings),
         LanesRule(ports, settings),
         OpticRule(ports),
-        ConflictRule(),
+        ConflictRule(ports.gallery),
         SpeedRule(ports),
         FecRule(ports),
-        ProbeRule(),
+        ProbeRule(ports.gallery),
         DegradedRule(node.is_under_maintenance),
         MonitorRule(node.is_under_maintenance),
     ]

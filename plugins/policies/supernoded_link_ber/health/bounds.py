@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 import msgspec
 
-from supernoded.plugin import View
+from supernoded_link_ber.looking import Seen
 
 MEASURED = {  # quantity -> what it is, and its unit
     "link.rx_power": ("receives", "mW"),
@@ -26,7 +26,7 @@ class Breach(msgspec.Struct, frozen=True):
     text: str
 
 
-def find_limits(seen: View, quantity: str, port: str) -> tuple[float, float] | None:
+def find_limits(seen: Seen, quantity: str, port: str) -> tuple[float, float] | None:
     """The module's own limits, low and high; None when it gives none that can be."""
     low, high = seen.number(f"{quantity}.low", port), seen.number(f"{quantity}.high", port)
     if low is None and high is None:
@@ -35,7 +35,7 @@ def find_limits(seen: View, quantity: str, port: str) -> tuple[float, float] | N
     return (floor, ceiling) if floor < ceiling else None  # a module that was not programmed says 0 and 0
 
 
-def find_breaches(seen: View, port: str, lanes: Mapping[str, Mapping[int, str]], known: frozenset[str]) -> Iterator[Breach]:
+def find_breaches(seen: Seen, port: str, lanes: Mapping[str, Mapping[int, str]], known: frozenset[str]) -> Iterator[Breach]:
     """Every value outside its limits, lane by lane where there are lanes; one that is `known` has to come back by a margin."""
     for quantity in MEASURED:
         limits = find_limits(seen, quantity, port)

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 import msgspec
 
 ELSEWHERE = 0.05  # likelihood of a sign that a cause does not make, ours
-CAREFUL = "First switch the port off at both ends; never look into a fibre or a connector: its light is invisible and harms the eye (Q26)."
+CAREFUL = "with the port off at both ends, never looking into a fibre (Q26)"
 
 
 class Kind(msgspec.Struct, frozen=True, kw_only=True):
@@ -23,7 +23,7 @@ class Kind(msgspec.Struct, frozen=True, kw_only=True):
     place: str  # what to touch: own, peer or cable
     prior: float  # of what the optics leave over, or of the share of L6
     signs: Mapping[str, float]  # likelihood of each sign; of those not named, `ELSEWHERE`
-    advice: str  # with {place}, {other}, {cable}, {radius}
+    advice: str  # one sentence, with {place}, {other}, {cable}, {radius}
     part: str = "optic"  # what a replacement order asks for
 
 
@@ -52,10 +52,7 @@ OTHERS = (  # share what is left
         place="cable",
         prior=0.30,
         signs={"rx": 0.9, "peer rx": 0.9, "flaps": 0.9, "snr": 0.5},
-        advice=(
-            "Look along {cable} for a bend below {radius:g} mm (L7), at the connectors and in the tray too. A visual fault locator shows "
-            f"red where it leaks (L8). {CAREFUL}"
-        ),
+        advice=(f"Look along {{cable}} for a bend below {{radius:g}} mm (L7), with a visual fault locator (L8), {CAREFUL}."),
         part="cable",
     ),
     Kind(
@@ -63,7 +60,7 @@ OTHERS = (  # share what is left
         place="own",
         prior=0.20,
         signs={"rx": 0.95, "snr": 0.8, "flaps": 0.1, "dark": 0.01},
-        advice=f"Clean the connector at {{place}} and look at it with a fibre microscope. {CAREFUL}",
+        advice=f"Clean the connector at {{place}} and look at it with a fibre microscope, {CAREFUL}.",
     ),
     Kind(
         name="dying laser",
@@ -77,21 +74,21 @@ OTHERS = (  # share what is left
         place="peer",
         prior=0.12,
         signs={**_ONE_WAY, "peer laser": 0.95},
-        advice="Replace the optic of {place}: it sends too little; {other} only receives it.",
+        advice="Replace the optic of {place}, which sends too little, not that of {other}.",
     ),
     Kind(
         name="heat",
         place="own",
         prior=0.10,
         signs={"heat": 0.95, "rx": 0.2, "peer rx": 0.2, "laser": 0.2, "snr": 0.3, "flaps": 0.2},
-        advice="Cool the module of {place}: look at fans, blanking plates and the air path before anything is replaced.",
+        advice="Cool the module of {place} before anything is replaced, by fans, blanking plates and the air path.",
     ),
     Kind(
         name="broken or unplugged cable",
         place="cable",
         prior=0.10,
         signs={"both dark": 0.95, "dark": 0.9, "rx": 0.95, "peer rx": 0.95, "snr": 0.5, "flaps": 0.3},
-        advice=f"See that {{cable}} is plugged in at both ends, then replace it. {CAREFUL}",
+        advice=f"See that {{cable}} is plugged in at both ends, then replace it, {CAREFUL}.",
         part="cable",
     ),
     Kind(
@@ -99,7 +96,7 @@ OTHERS = (  # share what is left
         place="own",
         prior=0.06,
         signs={"rx": 0.03, "peer rx": 0.03, "laser": 0.03, "seat": 0.03, "dark": 0.03, "flaps": 0.3},
-        advice="Put the optic of {place} into another port: if the trouble stays at {place}, replace the card.",
+        advice="Put the optic of {place} into another port, and replace the card if the trouble stays at {place}.",
         part="card",
     ),
 )

@@ -46,7 +46,7 @@ class LinkDiagnosis:
         far = self._find_peer(seen, port)
         own, peer = look(seen, port), look(seen, far) if far else None
         signs = find_signs(seen, own, peer)
-        at = max(own.at, peer.at if peer is not None else 0.0)
+        at = min((end.at for end in (own, peer) if end is not None and end.at > 0.0), default=0.0)  # both ends are at least that new
         weights = weigh(self._seated, signs, has_peer=peer is not None)
         causes = [self._tell(kind, weight, signs, port, far, at) for kind, weight in weights]
         return sorted(causes, key=lambda cause: -cause.weight)
@@ -68,7 +68,7 @@ class LinkDiagnosis:
         advice = kind.advice.format(place=place, other=other, cable=cable or f"the cable of {port}", radius=self._radius)
         seats = {signs[name].holds for name in ("seat", "peer seat") if name in signs}
         if kind.name == UNSEATED and peer and None in seats and True not in seats:
-            advice = f"Reseat the optic of {port} and of {peer}: which of them it is cannot be seen."
+            advice = f"Reseat the optic of {port} and of {peer}, as it cannot be seen which of them it is."
         return Cause(name=kind.name, subject=place, weight=weight, evidence=tuple(evidence), against=tuple(against), advice=advice, at=at)
 
 

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from supernoded.plugin import NODE, Level, Verdict, View
 from supernoded_link_ber.health.ports import Ports
-from supernoded_link_ber.health.seeing import list_ports
+from supernoded_link_ber.looking import Glimpse
+from supernoded_link_ber.recalling import Recall
 
 FEC, SPEED, WIDTH = "link.fec", "link.speed", "link.width"
 NONE = frozenset({"none", "off", "no fec", "no fec mode", "disabled", "no-fec"})
@@ -18,19 +19,21 @@ class FecRule:
     """Raises a fast link whose FEC is off: a fault of the configuration, not of the cable."""
 
     kind, scope = "link.fec_off", NODE
-    watches: Mapping[str, float] = {FEC: 300.0, SPEED: 300.0, WIDTH: 300.0}
 
     def __init__(self, ports: Ports) -> None:
         self._ports = ports
+        self.watches: Mapping[str, float] = ports.gallery.watches
+        self._recall = Recall[None](ports.gallery, self.kind, (FEC,))
 
     def start(self) -> None:
         """It needs no memory: what is configured shows."""
 
     def judge(self, seen: View, memory: None) -> tuple[None, Sequence[Verdict]]:
         """The level of every port whose FEC is told."""
-        return memory, [self._judge(seen, port) for port in list_ports(seen, FEC)]
+        return memory, self._recall.ask(self._recall.look(seen), {}, self._judge)[1]
 
-    def _judge(self, seen: View, port: str) -> Verdict:
+    def _judge(self, seen: Glimpse, _: None) -> tuple[None, Verdict]:
+        port = seen.port
         fec, speed = seen.text(FEC, port), seen.number(SPEED, port) or self._ports.guess_gbps(port)
         unseen: tuple[str, ...] = ()
         if fec is None:
@@ -43,7 +46,7 @@ class FecRule:
             level, text, unseen = Level.UNSURE, "FEC is off, and whether its speed needs one cannot be seen", (SPEED,)
         else:
             level, text = self._weigh(speed, seen.number(WIDTH, port))
-        return Verdict(kind=self.kind, subject=port, level=level, text=f"{port}: {text}", at=seen.now, unseen=unseen)
+        return None, Verdict(kind=self.kind, subject=port, level=level, text=f"{port}: {text}", at=seen.now, unseen=unseen)
 
     def _weigh(self, speed: float, lanes: float | None) -> tuple[Level, str]:
         each = speed / lanes if lanes else None

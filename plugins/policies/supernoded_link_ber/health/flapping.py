@@ -7,9 +7,11 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from supernoded.plugin import NODE, Level, Severity, Verdict, View
-from supernoded_link_ber.health.ports import FORGET, WATCHED, Past, Ports, remember
-from supernoded_link_ber.health.seeing import STATE, list_ports, name_source, say_span
+from supernoded_link_ber.health.ports import Past, Ports, remember
+from supernoded_link_ber.health.seeing import STATE, name_source, say_span
 from supernoded_link_ber.health.tales import Tale, hear
+from supernoded_link_ber.looking import Glimpse
+from supernoded_link_ber.recalling import Recall
 from supernoded_link_ber.settings import LinkBerSettings
 
 RECENT = "link.recent_downs"
@@ -45,7 +47,8 @@ class FlappingRule:
         self._ports, self._most = ports, settings.flaps
         self._window, self._clear = settings.flap_window_s, settings.flap_clear_s
         self._kept = max(self._window, self._clear)
-        self.watches: Mapping[str, float] = {**dict.fromkeys(TOLD_BY, 60.0), **WATCHED}
+        self.watches: Mapping[str, float] = ports.gallery.watches
+        self._recall = Recall[Life](ports.gallery, self.kind, TOLD_BY)
 
     def start(self) -> FlappingMemory:
         """No link was ever seen."""
@@ -53,32 +56,33 @@ class FlappingRule:
 
     def judge(self, seen: View, memory: FlappingMemory) -> tuple[FlappingMemory, Sequence[Verdict]]:
         """The level of every link of which somebody tells."""
-        names = list_ports(seen, *TOLD_BY)
-        past = remember(memory.past, self._ports, seen, dict.fromkeys(names, False))
-        lives = {port: life for port, life in memory.lives.items() if any(seen.now - tale.at < FORGET for tale in life.tales.values())}
-        verdicts: list[Verdict] = []
-        for port in names:
-            life = lives.get(port, Life())
-            tales = self._listen(seen, port, life.tales)
-            excuse = self._ports.find_excuse(seen, port, past.worked.get(port))
+        glimpses = self._recall.look(seen)
+        past = remember(memory.past, glimpses, seen.now)
+
+        def weigh(glimpse: Glimpse, life: Life | None) -> tuple[Life, Verdict]:
+            excuse = self._ports.find_excuse(glimpse, past.worked.get(glimpse.port))
+            tales = self._listen(glimpse, life.tales if life is not None else {})
             if excuse:
                 tales = {name: Tale(tale.at, tale.value) for name, tale in tales.items()}
-            lives[port], verdict = self._judge(seen, port, Life(tales, life.raised), excuse)
-            verdicts.append(verdict)
+            return self._judge(glimpse, Life(tales, life is not None and life.raised), excuse)
+
+        lives, verdicts = self._recall.ask(glimpses, memory.lives, weigh, _find_date)
         return FlappingMemory(lives, past), verdicts
 
-    def _listen(self, seen: View, port: str, tales: Mapping[str, Tale]) -> dict[str, Tale]:
+    def _listen(self, seen: Glimpse, tales: Mapping[str, Tale]) -> dict[str, Tale]:
         heard = {name: tale for name, tale in tales.items() if tale.at <= seen.now + 1.0}  # none from before the clock was set back
         for quantity in TOLD_BY:
-            for source in seen.sources(quantity, port):
+            for source, newest in seen.told(quantity, seen.port).items():
                 name = f"{quantity} {source}"
                 tale = heard.get(name, Tale())
-                newest = seen.newest(quantity, port, source)
-                if newest is not None and newest.at > tale.at:
-                    heard[name] = hear(tale, seen.window(quantity, port, source), self._kept, falls=quantity == STATE)
+                if quantity != STATE and tale.value is not None and newest.value == tale.value:
+                    heard[name] = Tale(max(newest.at, tale.at), tale.value, tale.downs)  # a counter that stands has nothing to tell
+                elif newest.at > tale.at:
+                    heard[name] = hear(tale, seen.seen.window(quantity, seen.port, source), self._kept, falls=quantity == STATE)
         return heard
 
-    def _judge(self, seen: View, port: str, life: Life, excuse: str) -> tuple[Life, Verdict]:
+    def _judge(self, seen: Glimpse, life: Life, excuse: str) -> tuple[Life, Verdict]:
+        port = seen.port
         name, downs = max(((n, t.count(seen.now - self._window)) for n, t in life.tales.items()), key=lambda one: one[1], default=("", 0.0))
         restless = any(tale.count(seen.now - self._clear) for tale in life.tales.values())
         crowded = "" if excuse else self._find_crowded(life, seen.now)
@@ -103,7 +107,7 @@ class FlappingRule:
         records = ((name, tale) for name, tale in life.tales.items() if name.startswith(RECENT) and now - tale.at < RECORDED)
         return next((name for name, tale in records if (tale.value or 0.0) >= enough), "")
 
-    def _describe(self, seen: View, life: Life, name: str, downs: float, crowded: str) -> str:
+    def _describe(self, seen: Glimpse, life: Life, name: str, downs: float, crowded: str) -> str:
         if downs >= self._most:
             times = [at for at, _ in life.tales[name].downs if at > seen.now - self._window]
             span = f"{say_span(max(1.0, times[0] - times[-1]))}" if len(times) > 1 else "one poll"
@@ -114,6 +118,10 @@ class FlappingRule:
             return f"the link {_say(crowded, value)} within its last hour; {self._most} within {say_span(self._window)} are too many"
         last_down = max((at for tale in life.tales.values() for at, _ in tale.downs), default=seen.now)
         return f"the link was flapping and last went down {say_span(seen.now - last_down)} ago; it has to hold for {say_span(self._clear)}"
+
+
+def _find_date(life: Life) -> float:
+    return max((tale.at for tale in life.tales.values()), default=0.0)
 
 
 def _say(name: str, downs: float) -> str:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from supernoded.plugin import Case, Mode, Ring, Severity, Step, Topology, World
+from supernoded.plugin import Case, Incident, Mode, Ring, Severity, Step, Topology, World
 from supernoded_link_ber.health.causes import find_part
+from supernoded_link_ber.health.family import find_places
 from supernoded_link_ber.settings import LinkBerSettings
+from supernoded_link_ber.wording import join
 
 POLICY = "link_ber"
 DRAIN, ORDER, NOTIFY = "drain", "order", "notify"
@@ -18,17 +20,19 @@ UNKNOWN = "not known"
 def find_drain(case: Case, world: World, now: float, settings: LinkBerSettings) -> Step | None:
     """The port's draining; no actuator does it yet, so in `act` it is left out unless the settings ask for it.
 
-    Never more than one port of a ring: not where a card of it is held, nor where several cables are in trouble, nor where no ring is known.
+    Never more than one port of a ring: not where a card of it is held, nor where another incident of it or of a link in it is open, nor
+    where several cables are in trouble or no ring is known.
     """
     incident, port = case.incident, _find_port(case)
     lasting = incident.kind in LASTING and incident.severity is Severity.CRITICAL and now - incident.opened >= settings.drain_after_s
     withheld = world.modes.get(POLICY) is Mode.ACT and not settings.drain
     rings = _find_rings(world.topology, port)
-    if DRAIN in case.done or not lasting or withheld or not port or not rings or any(_is_hurt(ring, world) for ring in rings):
+    if DRAIN in case.done or not lasting or withheld or not port or not rings or any(_is_hurt(ring, incident, world) for ring in rings):
         return None
     names = ", ".join(ring.name for ring in rings)
-    reason = f"{incident.text}. It has gone on for {now - incident.opened:.0f} s: drain {port} before its part is replaced (L10); "
-    return Step(name=DRAIN, kind="link.drain", target=port, reason=f"{reason}no other card of {names} is held")
+    why = f"it has gone on for {now - incident.opened:.0f} s, and nothing else of {names} is held or in trouble"
+    reason = join(incident.text, (why, f"to do: drain {port} before its part is replaced (L10)"))
+    return Step(name=DRAIN, kind="link.drain", target=port, reason=reason)
 
 
 def find_order(case: Case, world: World, now: float, settings: LinkBerSettings) -> Step | None:
@@ -51,11 +55,10 @@ def find_order(case: Case, world: World, now: float, settings: LinkBerSettings) 
         "evidence": evidence,
         "incident": incident.id,
     }
-    reason = (
-        f"Draft of an order (L10), incident {incident.id}: 1 {part} for {place}, ends {details['ends']}, length "
-        f"{f'{length:g} m' if length is not None else UNKNOWN}, serial number {details['serial']}. It has not been cured in "
-        f"{(now - incident.opened) / 60.0:.0f} min: {evidence}"
-    )
+    size = f"{length:g} m" if length is not None else UNKNOWN
+    what = f"Draft of an order (L10): 1 {part} for {place}, ends {details['ends']}, length {size}, serial number {details['serial']}"
+    why = f"incident {incident.id} has not been cured in {(now - incident.opened) / 60.0:.0f} min"
+    reason = join(what, (why,), (evidence,))
     return Step(name=ORDER, kind=NOTIFY, target=incident.subject, reason=reason, details=details)
 
 
@@ -77,10 +80,24 @@ def _find_rings(topology: Topology, port: str) -> Sequence[Ring]:
     return [ring for ring in topology.rings if member in ring.order or card in ring.order]
 
 
-def _is_hurt(ring: Ring, world: World) -> bool:
-    """Whether something of it is held already."""
-    members = set(ring.order)
-    return any(
-        hold.subject in members or any(member.startswith(f"{hold.subject}/") or hold.subject.startswith(f"{member}/") for member in members)
-        for hold in world.holds
-    )
+def _is_hurt(ring: Ring, incident: Incident, world: World) -> bool:
+    """Whether something of it is held already, or in trouble by another incident than those of this one's own cable."""
+    if any(_belongs(hold.subject, ring) for hold in world.holds):
+        return True
+    own = find_places(incident, world.topology)
+    for other in world.incidents:
+        if other.kind.startswith("ring.") and (other.subject == f"ring/{ring.name}" or _is_of(other, ring)):
+            return True
+        if other.kind.startswith("link.") and not find_places(other, world.topology) <= own and _is_of(other, ring, world.topology):
+            return True
+    return False
+
+
+def _is_of(incident: Incident, ring: Ring, topology: Topology | None = None) -> bool:
+    places = find_places(incident, topology) if topology is not None else (incident.subject, *incident.members)
+    return any(_belongs(place, ring) for place in places)
+
+
+def _belongs(subject: str, ring: Ring) -> bool:
+    """Whether it is a member of the ring, a part of one, or what one is a part of."""
+    return any(subject == member or member.startswith(f"{subject}/") or subject.startswith(f"{member}/") for member in ring.order)

@@ -11,12 +11,19 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from supernoded.plugin import NODE, Level, Verdict, View
-from supernoded_link_ber.health.ports import FORGET, Ports
-from supernoded_link_ber.health.seeing import STATE, is_down, list_lanes, list_ports, say_span
+from supernoded_link_ber.health.ports import Ports
+from supernoded_link_ber.health.seeing import STATE, as_number, name_source, say_span
+from supernoded_link_ber.looking import OF_LANES, Glimpse
+from supernoded_link_ber.recalling import FORGET, Recall
 from supernoded_link_ber.settings import LinkBerSettings
 
 CORRECTED, POWER, WIDTH = "link.fec.corrected", "link.rx_power", "link.width"
 SPAN = 3600.0  # seconds over which corrected bits are compared, ours
+LEFT = {
+    "link.effective_errors": "effective errors",
+    "link.fec.uncorrected": "uncorrectable blocks",
+    "link.symbol_errors": "symbol errors",
+}
 DIMMER = 10.0  # times less light than the next lane, ours: 10 dB, where lanes of one module lie within 1 or 2
 HYSTERESIS = 0.5  # share of the ratio below which lanes are alike again, ours
 
@@ -29,22 +36,30 @@ class Counts(msgspec.Struct, frozen=True):
     found: str = ""
 
 
-class LanesMemory(msgspec.Struct, frozen=True):
-    """What is remembered of ports."""
+class Lanes(msgspec.Struct, frozen=True):
+    """What is remembered of the lanes of one port."""
 
-    counts: dict[str, dict[str, Counts]] = {}  # port -> source -> counts
-    widest: dict[str, tuple[float, float]] = {}  # port -> most lanes it had lately, and when
-    dim: tuple[str, ...] = ()  # ports that had one lane much darker than the others
+    counts: dict[str, Counts] = {}  # by source
+    widest: float = 0.0  # most lanes it had lately
+    at: float = 0.0  # and when
+    is_dim: bool = False  # it had one lane much darker than the others
+
+
+class LanesMemory(msgspec.Struct, frozen=True):
+    """Port -> what is remembered of its lanes."""
+
+    ports: dict[str, Lanes] = {}
 
 
 class LanesRule:
     """Raises a port with a lane that has far more to correct, or far less light, than the others; and one with fewer lanes than it had."""
 
     kind, scope = "link.lanes", NODE
-    watches: Mapping[str, float] = {CORRECTED: 60.0, POWER: 60.0, WIDTH: 60.0, STATE: 60.0}
 
     def __init__(self, ports: Ports, settings: LinkBerSettings) -> None:
         self._ports, self._ratio, self._least = ports, settings.lane_ratio, settings.lane_counts
+        self.watches: Mapping[str, float] = ports.gallery.watches
+        self._recall = Recall[Lanes](ports.gallery, self.kind, (f"{CORRECTED}{OF_LANES}", f"{POWER}{OF_LANES}", WIDTH))
 
     def start(self) -> LanesMemory:
         """No lane was ever seen."""
@@ -52,39 +67,49 @@ class LanesRule:
 
     def judge(self, seen: View, memory: LanesMemory) -> tuple[LanesMemory, Sequence[Verdict]]:
         """The level of every port with lanes, or with a width."""
-        corrected, powers = list_lanes(seen, CORRECTED), list_lanes(seen, POWER)
-        counts = {port: known for port, known in memory.counts.items() if any(seen.now - one.at < FORGET for one in known.values())}
-        widest = {port: one for port, one in memory.widest.items() if seen.now - one[1] < FORGET}
-        verdicts, dim = list[Verdict](), list[str]()
-        for port in sorted({*corrected, *powers, *list_ports(seen, WIDTH)}):
-            counts[port], loaded = self._compare_counts(seen, corrected.get(port, {}), counts.get(port, {}))
-            dark = self._compare_light(seen, powers.get(port, {}), was_dim=port in memory.dim)
-            if dark:
-                dim.append(port)
-            narrow = self._compare_width(seen, port, widest)
-            verdicts.append(self._say(seen, port, [text for text in (narrow, loaded, dark) if text]))
-        return LanesMemory(counts, widest, tuple(dim)), verdicts
+        ports, verdicts = self._recall.ask(self._recall.look(seen), memory.ports, self._judge, _find_date)
+        return LanesMemory(ports), verdicts
 
-    def _say(self, seen: View, port: str, found: Sequence[str]) -> Verdict:
+    def _judge(self, seen: Glimpse, known: Lanes | None) -> tuple[Lanes, Verdict]:
+        before = known or Lanes()
+        counts, loaded = self._compare_counts(seen, before.counts)
+        dark = self._compare_light(seen, seen.lanes.get(POWER, {}), was_dim=before.is_dim)
+        widest, at, narrow = self._compare_width(seen, before.widest, before.at)
+        found = [text for text in (narrow, loaded, dark) if text]
         level, text = (Level.RAISED, "; ".join(found)) if found else (Level.CLEAR, "its lanes are alike")
         unseen: tuple[str, ...] = ()
-        if is_down(seen, port):
+        if seen.is_down:
             level, text, unseen = Level.UNSURE, "the link is down, its lanes cannot be compared", (STATE,)
-        return Verdict(kind=self.kind, subject=port, level=level, text=f"{port}: {text}", at=seen.now, unseen=unseen)
+        words = f"{seen.port}: {text}"
+        verdict = Verdict(kind=self.kind, subject=seen.port, level=level, text=words, at=seen.now, unseen=unseen)
+        return Lanes(counts, widest, at, bool(dark)), verdict
 
-    def _compare_counts(self, seen: View, lanes: Mapping[int, str], known: Mapping[str, Counts]) -> tuple[dict[str, Counts], str]:
-        """By each source; the totals of a first sight are compared as they are, later what was added since."""
+    def _compare_counts(self, seen: Glimpse, known: dict[str, Counts]) -> tuple[dict[str, Counts], str]:
+        """By each source, what was added since its first sight; old totals only where the same source shows that correction did not do."""
+        by_source: dict[str, dict[int, float]] = {}
+        for lane, subject in seen.lanes.get(CORRECTED, {}).items():
+            for source, reading in seen.told(CORRECTED, subject).items():
+                value = as_number(reading)
+                if value is not None:
+                    by_source.setdefault(source, {})[lane] = value
         kept = dict(known)
-        for source in sorted({source for lane in lanes.values() for source in seen.sources(CORRECTED, lane)}):
-            told = {lane: seen.number(CORRECTED, subject, source) for lane, subject in lanes.items()}
-            totals = {lane: value for lane, value in told.items() if value is not None}
+        for source, totals in by_source.items():
             if len(totals) > 1:
-                kept[source] = self._compare_totals(kept.get(source), totals, seen.now, source)
+                kept[source] = self._compare_totals(kept.get(source), totals, seen, source)
         return kept, next((one.found for one in kept.values() if one.found), "")
 
-    def _compare_totals(self, before: Counts | None, totals: dict[int, float], now: float, source: str) -> Counts:
+    def _compare_first(self, totals: Mapping[int, float], seen: Glimpse, source: str) -> str:
+        """Totals of a first sight may be years old and healthy. Errors left after correction say that they are not."""
+        left = [name for name in LEFT if (seen.number(name, seen.port, source) or 0.0) > 0.0]
+        if not left:
+            return ""
+        found = self._find_odd(totals, f"since its counters began (by {name_source(source)})", self._ratio)
+        return f"{found}, and {LEFT[left[0]]} are left after correction" if found else ""
+
+    def _compare_totals(self, before: Counts | None, totals: dict[int, float], seen: Glimpse, source: str) -> Counts:
+        now = seen.now
         if before is None:
-            return Counts(now, totals, self._find_odd(totals, f"since its counters began (by {source or 'its source'})", self._ratio))
+            return Counts(now, totals, self._compare_first(totals, seen, source))
         if before.totals.keys() != totals.keys() or any(totals[lane] < was for lane, was in before.totals.items()):
             return Counts(now, totals, before.found)
         added = {lane: total - before.totals[lane] for lane, total in totals.items()}
@@ -92,7 +117,7 @@ class LanesRule:
         over = now - before.at >= SPAN
         if max(added.values()) < self._least:
             return Counts(now, totals) if over else before  # an hour with next to nothing to correct is well
-        found = self._find_odd(added, f"within {say_span(now - before.at)} (by {source or 'its source'})", ratio)
+        found = self._find_odd(added, f"within {say_span(now - before.at)} (by {name_source(source)})", ratio)
         if over:
             return Counts(now, totals, found)
         return before if bool(found) == bool(before.found) else msgspec.structs.replace(before, found=found)
@@ -105,7 +130,7 @@ class LanesRule:
         text = f"lane {worst} had {most:.0f} bits to correct {span}, the next lane {second:.0f}"
         return f"{text}; more than {ratio:g} times as many is imbalance"
 
-    def _compare_light(self, seen: View, lanes: Mapping[int, str], *, was_dim: bool) -> str:
+    def _compare_light(self, seen: Glimpse, lanes: Mapping[int, str], *, was_dim: bool) -> str:
         told = {lane: seen.number(POWER, subject) for lane, subject in lanes.items()}
         powers = {lane: value for lane, value in told.items() if value is not None}
         if len(powers) < 2:
@@ -118,14 +143,19 @@ class LanesRule:
         text = f"lane {worst} receives {least:.4g} mW, the next lane {next_least:.4g} mW"
         return f"{text}; less than 1/{ratio:g} of it is imbalance"
 
-    def _compare_width(self, seen: View, port: str, widest: dict[str, tuple[float, float]]) -> str:
-        """Against what is declared, else against the most it had in the last week."""
-        width, declared = seen.number(WIDTH, port), self._ports.expect_lanes(port)
-        if width is None or is_down(seen, port):
-            return ""
-        most, at = widest.get(port, (0.0, 0.0))
+    def _compare_width(self, seen: Glimpse, most: float, at: float) -> tuple[float, float, str]:
+        """Against what is declared, else against the most it had in the last week; with that most, and when it was seen."""
+        width, declared = seen.number(WIDTH, seen.port), self._ports.expect_lanes(seen.port)
+        if seen.now - at >= FORGET:
+            most, at = 0.0, 0.0
+        if width is None or seen.is_down:
+            return most, at, ""
         if width > most or (width == most and not 0.0 <= seen.now - at < SPAN):
-            widest[port] = width, seen.now
+            most, at = width, seen.now
         if declared is not None:
-            return f"it runs on {width:g} of the {declared} lanes that are declared" if width < declared else ""
-        return f"it runs on {width:g} lanes, it had {most:g}" if width < most else ""
+            return most, at, f"it runs on {width:g} of the {declared} lanes that are declared" if width < declared else ""
+        return most, at, f"it runs on {width:g} lanes, it had {most:g}" if width < most else ""
+
+
+def _find_date(lanes: Lanes) -> float:
+    return max((one.at for one in lanes.counts.values()), default=lanes.at)

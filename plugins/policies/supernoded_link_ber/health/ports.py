@@ -3,18 +3,29 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 
 import msgspec
 
-from supernoded.plugin import Node, View
+from supernoded.plugin import Node
+from supernoded_link_ber.gallery import Gallery
+from supernoded_link_ber.health.bounds import LIMITS, MEASURED
 from supernoded_link_ber.health.seeing import list_numbers, say_span
+from supernoded_link_ber.looking import Glimpse, Seen
+from supernoded_link_ber.recalling import FORGET
 from supernoded_link_ber.settings import LinkBerSettings
 
 UPTIME, ENABLED = "host.uptime", "link.enabled"
-WATCHED: Mapping[str, float] = {UPTIME: 60.0, ENABLED: 60.0}  # by whoever asks for an excuse
-FORGET = 7 * 86_400.0  # seconds after which a port that is no longer read is forgotten, ours
+WATCHES: Mapping[str, float] = dict.fromkeys(
+    (
+        *("link.state", "link.phys_state", "link.speed", "link.width", "link.bits", "link.fec", "link.neighbour", "link.probe"),
+        *("link.symbol_errors", "link.effective_errors", "link.receive_errors", "link.discards", "link.recoveries"),
+        *("link.downed", "link.recent_downs", "link.ber.post_fec", "link.ber.pre_fec", "link.fec.corrected", "link.fec.uncorrected"),
+        *("link.present", "link.los", "link.snr", *MEASURED, *LIMITS, ENABLED, UPTIME),
+    ),
+    120.0,
+)  # by every rule of links: see `looking`
 COARSE = 30.0  # seconds by which a remembered time may lag, so that memory is not written at every poll, ours
 
 _CARD_PORT = re.compile(r"[^/]+/card\d+/port\d+", re.ASCII)
@@ -26,6 +37,7 @@ class Ports:
     def __init__(self, node: Node, settings: LinkBerSettings) -> None:
         self._node, self._settings = node, settings
         self._topology, self._limits = node.topology, node.limits.link
+        self.gallery = Gallery(WATCHES, self.find_work)
         self._cables = {end: cable.subject for cable in node.topology.cables for end in (cable.a, cable.b)}
 
     def peer(self, port: str) -> str:
@@ -59,7 +71,7 @@ class Ports:
         """The declared number of lanes; None = nobody declared one."""
         return next((lanes for pattern, lanes in self._settings.expected_lanes.items() if fnmatchcase(port, pattern)), None)
 
-    def is_switched_off(self, seen: View, port: str) -> bool:
+    def is_switched_off(self, seen: Seen, port: str) -> bool:
         """Whether an administrator switched it off, as all who can tell say."""
         told = list_numbers(seen, ENABLED, port)
         return bool(told) and not any(told.values())
@@ -71,19 +83,18 @@ class Ports:
                 return "it is under maintenance" if place == port else f"{place} is under maintenance"
         return ""
 
-    def find_excuse(self, seen: View, port: str, worked: float | None, seen_up: float | None = None) -> str:
-        """Why its troubles are not judged now; empty when they are.
+    def find_excuse(self, seen: Glimpse, worked: float | None, seen_up: float | None = None) -> str:
+        """Why the troubles of a port are not judged now; empty when they are.
 
         `worked` = when somebody was last at work on it; `seen_up` = when it was last up: one that has trained since the boot is judged.
         """
-        work = self.find_work(port)
-        if work:
-            return f"not judged, {work}"
+        if seen.work:
+            return f"not judged, {seen.work}"
         settle = self._settings.settle_s
         if worked is not None and 0.0 <= seen.now - worked < settle:
             return f"not judged, it was under maintenance {say_span(seen.now - worked)} ago and has {say_span(settle)} to settle"
-        node = port.partition("/")[0]
-        uptime = seen.good(UPTIME, node)
+        node = seen.port.partition("/")[0]
+        uptime = seen.seen.good(UPTIME, node)
         up = uptime.value + seen.now - uptime.at if uptime is not None and isinstance(uptime.value, int | float) else None
         if up is not None and up < settle and (seen_up is None or seen_up < seen.now - up):
             return f"not judged, {node} was booted {say_span(up)} ago and has {say_span(settle)} to settle"
@@ -97,11 +108,11 @@ class Past(msgspec.Struct, frozen=True):
     worked: dict[str, float] = {}  # port -> about when somebody was last at work on it
 
 
-def remember(past: Past, ports: Ports, seen: View, states: Mapping[str, bool]) -> Past:
-    """The past with what is seen now; `states` = which ports are up."""
-    up = [port for port, is_up in states.items() if is_up]
-    at_work = [port for port in states if ports.find_work(port)]
-    return Past(_touch(past.seen_up, up, seen.now), _touch(past.worked, at_work, seen.now))
+def remember(past: Past, glimpses: Sequence[Glimpse], now: float) -> Past:
+    """The past with what is seen now."""
+    up = [one.port for one in glimpses if any(one.states.values())]
+    at_work = [one.port for one in glimpses if one.work]
+    return Past(_touch(past.seen_up, up, now), _touch(past.worked, at_work, now))
 
 
 def _touch(times: dict[str, float], names: list[str], now: float) -> dict[str, float]:

@@ -7,7 +7,9 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from supernoded.plugin import NODE, Level, Verdict, View
-from supernoded_link_ber.health.seeing import STATE, is_down, list_ports
+from supernoded_link_ber.gallery import Gallery
+from supernoded_link_ber.looking import Glimpse
+from supernoded_link_ber.recalling import Recall
 
 PROBE = "link.probe"
 ABOUT_PEER = frozenset({"fault", "unreachable", "time-out"})  # `failed` is the probe's own failure and says nothing of the link
@@ -24,7 +26,10 @@ class ProbeRule:
     """Raises a port whose device cannot reach its peer over a link that is up."""
 
     kind, scope = "link.probe", NODE
-    watches: Mapping[str, float] = {PROBE: 300.0, STATE: 300.0}
+
+    def __init__(self, gallery: Gallery) -> None:
+        self.watches: Mapping[str, float] = gallery.watches
+        self._recall = Recall[tuple[int, float]](gallery, self.kind, (PROBE,))
 
     def start(self) -> ProbeMemory:
         """No answer was bad."""
@@ -32,20 +37,15 @@ class ProbeRule:
 
     def judge(self, seen: View, memory: ProbeMemory) -> tuple[ProbeMemory, Sequence[Verdict]]:
         """The level of every port that is probed."""
-        bad: dict[str, tuple[int, float]] = {}
-        verdicts: list[Verdict] = []
-        for port in list_ports(seen, PROBE):
-            count, verdict = self._judge(seen, port, memory.bad.get(port, (0, -1.0)))
-            if count[0]:
-                bad[port] = count
-            verdicts.append(verdict)
+        bad, verdicts = self._recall.ask(self._recall.look(seen), memory.bad, self._judge, lambda count: count[1])
         return ProbeMemory(bad), verdicts
 
-    def _judge(self, seen: View, port: str, before: tuple[int, float]) -> tuple[tuple[int, float], Verdict]:
+    def _judge(self, seen: Glimpse, known: tuple[int, float] | None) -> tuple[tuple[int, float] | None, Verdict]:
+        port, before = seen.port, known or (0, -1.0)
         reading = seen.good(PROBE, port)
         word = reading.value if reading is not None and isinstance(reading.value, str) else None
         count, unseen = (0, -1.0), tuple[str, ...]()
-        if is_down(seen, port):
+        if seen.is_down:
             level, text, unseen = Level.UNSURE, "the link is down, its peer cannot be reached over it", (PROBE,)
         elif word == "success":
             level, text = Level.CLEAR, "its device reaches its peer"
@@ -60,4 +60,6 @@ class ProbeRule:
             why = why or (newest.note if newest is not None else "")
             level, text, unseen = Level.UNSURE, f"whether its peer is reached cannot be seen: {why}", (f"{PROBE}: {why}",)
             count = before
-        return count, Verdict(kind=self.kind, subject=port, level=level, text=f"{port}: {text}", at=seen.now, unseen=unseen)
+        return count if count[0] else None, Verdict(
+            kind=self.kind, subject=port, level=level, text=f"{port}: {text}", at=seen.now, unseen=unseen
+        )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 import msgspec
 
@@ -10,6 +10,7 @@ from supernoded.plugin import View
 from supernoded_link_ber.health.seeing import STATE, as_number, list_numbers
 from supernoded_link_ber.health.tales import Tale, hear
 from supernoded_link_ber.health.traces import Trace, trace
+from supernoded_link_ber.looking import find_change
 
 RX, TX, BIAS, HEAT, SNR = "link.rx_power", "link.tx_power", "link.bias", "link.temperature", "link.snr"
 PRESENT, LOS, DOWNED = "link.present", "link.los", "link.downed"
@@ -89,9 +90,24 @@ def find_signs(seen: View, own: End, peer: End | None) -> Mapping[str, Sign]:
         signs |= {"peer seat": _find_seat(peer, own), "peer rx": find_low(peer, RX, "receives"), "peer laser": find_laser(peer)}
         signs["both dark"] = _find_both_dark(own, peer)
         if peer.at < own.since and not peer.absent:  # it was read before the trouble began
-            late = ("peer seat", "peer rx", "peer laser", "both dark")
-            signs |= {name: Sign(holds=None, text=f"{peer.port} since {own.port} receives less") for name in late}
+            signs |= _forget(("peer seat", "peer rx", "peer laser", "both dark"), f"{peer.port} since {own.port} receives less")
+    went = _find_down(seen, own.port)
+    if own.at < went and not own.absent:
+        signs |= _forget(("seat", "rx", "laser", "dark", "snr", "heat"), f"the module of {own.port} since the link went down")
+    if peer is not None and peer.at < went and not peer.absent:
+        signs |= _forget(("peer seat", "peer rx", "peer laser", "both dark"), f"the module of {peer.port} since the link went down")
     return signs
+
+
+def _forget(names: Iterable[str], text: str) -> dict[str, Sign]:
+    """What was well before the trouble says nothing of it."""
+    return {name: Sign(holds=None, text=text) for name in names}
+
+
+def _find_down(seen: View, port: str) -> float:
+    """When the link went down, where it is down; 0 = it is not, or was never seen otherwise."""
+    down = [source for source, state in list_numbers(seen, STATE, port).items() if not state]
+    return max((find_change(seen.window(STATE, port, source)) for source in down), default=0.0)
 
 
 def _find_seat(end: End, other: End | None) -> Sign:
@@ -108,9 +124,19 @@ def _find_seat(end: End, other: End | None) -> Sign:
         return Sign(holds=True, text=f"the light at {end.port} is low and unsteady, now {rx.now:.3g} mW ({rx.say_past('mW')})")
     if sends_less.holds and find_laser(end).holds is False and not find_heat(end).holds:
         return Sign(holds=True, text=f"{sends_less.text}, and not because of its laser's current")
+    if (dip := _find_dip(end)) and find_laser(end).holds is False and not find_heat(end).holds:
+        return Sign(holds=True, text=dip)
     if rx is None and end.present is None:
         return Sign(holds=None, text=f"the module of {end.port}")
     return Sign(holds=False, text=f"the module of {end.port} is there and steady")
+
+
+def _find_dip(end: End) -> str:
+    """A laser sends steadily, so light that dips and comes back is a contact that moves; empty when it does not."""
+    sent = end.traces.get(TX)
+    if sent is None or sent.past is None or sent.least >= FELL * sent.past:
+        return ""
+    return f"the light that {end.port} sends dipped to {sent.least:.3g} mW ({sent.say_past('mW')})"
 
 
 def _is_off(end: End) -> bool:
@@ -169,7 +195,7 @@ def _is_beyond(one: Trace, of_past: Callable[[float, float], bool], of_usual: Ca
     """Its own past first; a trouble older than the window is seen by the company. With neither, and no limit, nothing can be said."""
     if one.past is None and one.usual is None:
         return None if one.low is None and one.high is None else False
-    beyond = one.past is not None and of_past(one.now, one.past)
+    beyond = one.past is not None and of_past(one.now, one.past * one.drift)
     return beyond or (one.usual is not None and of_usual(one.now, one.usual))
 
 

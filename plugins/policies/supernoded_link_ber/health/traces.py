@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from statistics import median
 
@@ -12,6 +13,7 @@ from supernoded_link_ber.health.bounds import find_limits
 from supernoded_link_ber.health.seeing import as_number, list_ports
 
 LEAST = 3  # readings that can turn, and ports that make a company; ours
+RECENT = 3  # readings among which a dip is looked for, ours
 TURN = 0.05  # share of the mean by which a value has to swing to count as a turn, ours
 
 
@@ -25,6 +27,8 @@ class Trace(msgspec.Struct, frozen=True):
     low: float | None = None  # the module's own limits
     high: float | None = None
     turns: int = 0  # times it swung up and down
+    drift: float = 1.0  # by what the other ports of the node changed meanwhile: all lasers warm up after a boot
+    least: float = math.inf  # of the last few readings
 
     def say_past(self, unit: str) -> str:
         """What it is compared with, for a sentence."""
@@ -39,10 +43,27 @@ def trace(seen: View, quantity: str, port: str) -> Trace | None:
     if reading is None or now is None:
         return None
     values = [value for one in seen.window(quantity, port) if (value := as_number(one)) is not None]
-    past = median(values[: max(1, len(values) // 3)]) if len(values) > 1 else None
+    past = _find_past(values)
     limits = find_limits(seen, quantity, port) if not quantity.endswith("snr") else None
     low, high = limits or (None, None)
-    return Trace(now, reading.at, past, _find_usual(seen, quantity, port), low, high, _count_turns(values))
+    usual, drift = _find_usual(seen, quantity, port), _find_drift(seen, quantity, port)
+    return Trace(now, reading.at, past, usual, low, high, _count_turns(values), drift, min(values[-RECENT:]))
+
+
+def _find_past(values: Sequence[float]) -> float | None:
+    return median(values[: max(1, len(values) // 3)]) if len(values) > 1 else None
+
+
+def _find_drift(seen: View, quantity: str, port: str) -> float:
+    """The median change of the other ports of the node; 1 where they are too few."""
+    node, changes = port.partition("/")[0] + "/", list[float]()
+    for one in list_ports(seen, quantity):
+        if one != port and one.startswith(node):
+            values = [value for reading in seen.window(quantity, one) if (value := as_number(reading)) is not None]
+            past = _find_past(values)
+            if past is not None and past > 0.0 and values[-1] > 0.0:
+                changes.append(values[-1] / past)
+    return median(changes) if len(changes) >= LEAST else 1.0
 
 
 def _find_usual(seen: View, quantity: str, port: str) -> float | None:

@@ -12,6 +12,8 @@ import msgspec
 from supernoded.history import History
 from supernoded.plugin import Level, Reading, Rule, State, Value, Verdict
 from supernoded_link_ber.ber.judging import Judge
+from supernoded_link_ber.gallery import Gallery
+from supernoded_link_ber.health.ports import WATCHES
 from supernoded_link_ber.settings import LinkBerSettings
 
 LINK = "n0/nic/mlx5_0/port1"
@@ -26,6 +28,10 @@ M = TypeVar("M")
 
 def make_judge(**settings: Any) -> Judge:
     return Judge(1e-12, SPEED, LinkBerSettings(**settings))
+
+
+def make_gallery() -> Gallery:
+    return Gallery(WATCHES, lambda _: "")
 
 
 def reading(quantity: str, value: Value, at: float, note: str = "", source: str = "", subject: str = LINK) -> Reading:

@@ -9,11 +9,11 @@ import pytest
 from supernoded.plugin import Level, Verdict
 from supernoded_link_ber.ber.correcting import FecMemory, FecRule
 from supernoded_link_ber.settings import LinkBerSettings
-from tests.plugins.link_ber.ber.lives import BITS, LINK, SPEED, Life, reading
+from tests.plugins.link_ber.ber.lives import BITS, LINK, SPEED, Life, make_gallery, reading
 
 
 def make_life(quantity: str = "link.ber.pre_fec") -> Life[FecMemory]:
-    return Life(FecRule(SPEED, LinkBerSettings()), quantity)
+    return Life(FecRule(SPEED, LinkBerSettings(), make_gallery()), quantity)
 
 
 def run_rates(rates: list[float | None], fec: str | None = "rs-fec (544,514)", quantity: str = "link.ber.pre_fec") -> list[Verdict]:

@@ -14,11 +14,11 @@ from supernoded_link_ber.ber.exposure import Span, remember
 from supernoded_link_ber.ber.rising import TrendRule
 from supernoded_link_ber.ber.trend import Fit, fit_counts, fit_rates, list_points
 from supernoded_link_ber.settings import LinkBerSettings
-from tests.plugins.link_ber.ber.lives import BITS, LINK, POLL, Life, draw
+from tests.plugins.link_ber.ber.lives import BITS, LINK, POLL, Life, draw, make_gallery
 
 
 def make_rule(**settings: float) -> TrendRule:
-    return TrendRule(1e-12, LinkBerSettings(**settings))  # type: ignore[arg-type]  # numbers all
+    return TrendRule(1e-12, LinkBerSettings(**settings), make_gallery())  # type: ignore[arg-type]  # numbers all
 
 
 def fit_polls(errors: list[float]) -> Fit | None:

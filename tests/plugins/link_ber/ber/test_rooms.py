@@ -16,6 +16,7 @@ from supernoded.topology import Topology
 from supernoded_fabric import supernoded_formats
 from supernoded_link_ber import ber
 from supernoded_link_ber.settings import LinkBerSettings
+from tests.plugins.link_ber.ber.lives import make_gallery
 
 SYSFS = (
     b"mlx5_0/ports/1/state\t4: ACTIVE\nmlx5_0/ports/1/rate\t200 Gb/sec (4X HDR)\n"
@@ -27,7 +28,7 @@ SYSFS = (
 def rules(tmp_path: Path) -> list[Rule[Any]]:
     wires, clock, host = MemoryWires(), ManualClock(), MemoryHost()
     node = Node(name="n0", topology=Topology(nodes=()), limits=Limits(), wires=wires, clock=clock, host=host, state=tmp_path)
-    return ber.make_rules(LinkBerSettings(), node)
+    return ber.make_rules(LinkBerSettings(), node, make_gallery())
 
 
 def test_the_kinds(rules: list[Rule[Any]]) -> None:

@@ -7,15 +7,15 @@ from random import Random
 import msgspec
 import pytest
 
-from supernoded.plugin import Level
+from supernoded.plugin import Level, Severity
 from supernoded_link_ber.ber.counting import Track
 from supernoded_link_ber.ber.following import BerMemory
 from supernoded_link_ber.ber.rules import BerRule, OverruledRule
-from tests.plugins.link_ber.ber.lives import BITS, LINK, POLL, SATURATED, Life, draw, make_judge, reading
+from tests.plugins.link_ber.ber.lives import BITS, LINK, POLL, SATURATED, Life, draw, make_gallery, make_judge, reading
 
 
 def make_life(quantity: str = "link.symbol_errors", poll: float = POLL) -> Life[BerMemory]:
-    return Life(BerRule(make_judge()), quantity, poll)
+    return Life(BerRule(make_judge(), make_gallery()), quantity, poll)
 
 
 def find_track(life: Life[BerMemory]) -> Track:
@@ -28,7 +28,29 @@ def test_many_errors_in_two_polls_raise_with_the_numbers() -> None:
     assert life.poll(252.0).level is Level.CLEAR  # one poll alone is a blip
     verdict = life.poll(492.0)
     assert verdict.level is Level.RAISED
-    assert verdict.text == f"{LINK}: 480 symbol errors in 2.0e12 bits in the last 10 s, a BER of 2.4e-10 (2.2e-10 to 2.6e-10), above 1e-12"
+    assert verdict.text == (
+        f"{LINK}: 480 symbol errors in 2.0e12 bits in the last 10 s, a BER of 2.4e-10 (2.2e-10 to 2.6e-10), above 1e-12; "
+        "that is 10 times the limit or more"
+    )
+
+
+def test_it_is_critical_from_ten_times_the_limit() -> None:
+    """At 5 times it is a warning; what gets worse is told again."""
+    life = make_life()
+    mild = [life.poll(5.0 * n) for n in range(20)][-1]
+    assert (mild.level, mild.severity) == (Level.RAISED, Severity.WARNING)
+    grave = [life.poll(95.0 + 40.0 * n) for n in range(1, 6)][-1]
+    assert (grave.level, grave.severity) == (Level.RAISED, Severity.CRITICAL)
+
+
+def test_it_is_critical_when_code_words_are_lost() -> None:
+    """In two polls; in one of them it may have been a hand at the cable."""
+    life = make_life()
+    said = [life.poll(5.0 * n, fec__uncorrected=0.0 if n < 15 else 1.0).severity for n in range(18)]
+    assert set(said) == {Severity.WARNING}
+    verdict = life.poll(90.0, fec__uncorrected=2.0)
+    assert (verdict.level, verdict.severity) == (Level.RAISED, Severity.CRITICAL)
+    assert "code words were lost in 2 polls of the last 300 s" in verdict.text
 
 
 def test_a_single_bad_sample_raises_nothing_however_bad() -> None:
@@ -280,7 +302,7 @@ def test_uncorrectable_blocks_weigh_sixteen_bits() -> None:
 
 def test_before_correction_counts_only_where_there_is_none() -> None:
     for code, level in (("none", Level.RAISED), ("rs-fec (544,514)", None)):
-        life = Life(BerRule(make_judge()), "link.ber.pre_fec")
+        life = Life(BerRule(make_judge(), make_gallery()), "link.ber.pre_fec")
         for rate in (1e-9, 2e-9, 3e-9, 4e-9):
             life.at += POLL
             life.read({"link.ber.pre_fec": rate, "link.fec": code, "link.speed": 200.0})
@@ -313,7 +335,7 @@ def test_bits_of_two_sources_are_never_mixed() -> None:
 
 
 def test_a_source_that_measures_its_last_interval_is_believed_in_full() -> None:
-    life = Life(BerRule(make_judge()), "link.ber.post_fec")
+    life = Life(BerRule(make_judge(), make_gallery()), "link.ber.post_fec")
     levels = []
     for _ in range(8):
         life.at += POLL
@@ -324,7 +346,7 @@ def test_a_source_that_measures_its_last_interval_is_believed_in_full() -> None:
 
 def test_healthy_rates_are_zero_not_numbers_to_alarm_at() -> None:
     """What a tool prints as 15E-255 comes as 0.0; the rate before correction does not matter here."""
-    life = Life(BerRule(make_judge()), "link.ber.post_fec")
+    life = Life(BerRule(make_judge(), make_gallery()), "link.ber.post_fec")
     levels = [life.poll(0.0, ber__pre_fec=1e-7, fec="rs-fec (544,514)").level for _ in range(30)]
     assert set(levels[1:]) == {Level.CLEAR}
 
@@ -340,11 +362,11 @@ def disagree(rule: BerRule | OverruledRule, effective_too: bool) -> tuple[Level,
 
 
 def test_a_clean_better_counter_overrules_a_worse_one_and_that_is_a_warning() -> None:
-    level, text = disagree(BerRule(make_judge()), effective_too=False)
+    level, text = disagree(BerRule(make_judge(), make_gallery()), effective_too=False)
     assert level is Level.CLEAR
     assert "symbol errors in" in text
     assert text.endswith("overruled, as effective errors are none of them")
-    level, text = disagree(OverruledRule(make_judge()), effective_too=False)
+    level, text = disagree(OverruledRule(make_judge(), make_gallery()), effective_too=False)
     assert level is Level.RAISED
     assert "but no effective errors in" in text
     assert text.endswith("the latter decides, so this is a warning only")
@@ -362,10 +384,10 @@ def test_a_better_counter_that_was_not_read_since_denies_nothing() -> None:
 
 
 def test_counters_that_agree_are_an_alarm_and_no_contradiction() -> None:
-    level, text = disagree(BerRule(make_judge()), effective_too=True)
+    level, text = disagree(BerRule(make_judge(), make_gallery()), effective_too=True)
     assert level is Level.RAISED
     assert "effective errors in" in text  # the best ranked speaks
-    assert disagree(OverruledRule(make_judge()), effective_too=True)[0] is Level.CLEAR
+    assert disagree(OverruledRule(make_judge(), make_gallery()), effective_too=True)[0] is Level.CLEAR
 
 
 def test_a_bare_rate_never_says_that_a_counter_is_wrong() -> None:
@@ -384,7 +406,7 @@ def test_a_better_counter_that_cannot_be_read_overrules_nothing() -> None:
 
 
 def test_one_counter_is_never_a_contradiction() -> None:
-    life = Life(OverruledRule(make_judge()))
+    life = Life(OverruledRule(make_judge(), make_gallery()))
     life.at += POLL
     life.read({"link.symbol_errors": 5.0})
     assert life.judge_all() == []

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from supernoded.plugin import Level, Verdict
 from supernoded_link_ber.ber.saturated import SaturatedRule
-from tests.plugins.link_ber.ber.lives import LINK, SATURATED, Life, reading
+from tests.plugins.link_ber.ber.lives import LINK, SATURATED, Life, make_gallery, reading
 
 
 def run(quantity: str, shown: list[tuple[float | None, str]]) -> list[Verdict]:
-    life, verdicts = Life(SaturatedRule(), quantity), list[Verdict]()
+    life, verdicts = Life(SaturatedRule(make_gallery()), quantity), list[Verdict]()
     for value, note in shown:
         verdicts.append(life.poll(value, bits=None, speed=None, note=note))
         life.restart()
@@ -27,7 +27,7 @@ def test_a_counter_at_its_ceiling_from_the_first_is_no_event() -> None:
 
 
 def test_the_wide_counter_of_another_source_hides_no_ceiling() -> None:
-    life = Life(SaturatedRule())
+    life = Life(SaturatedRule(make_gallery()))
     for narrow in (65_000.0, None):
         life.at += 5.0
         life.read({"link.symbol_errors": narrow}, SATURATED if narrow is None else "", "sysfs")
@@ -38,6 +38,6 @@ def test_the_wide_counter_of_another_source_hides_no_ceiling() -> None:
 
 
 def test_a_lane_is_no_port() -> None:
-    life = Life(SaturatedRule())
+    life = Life(SaturatedRule(make_gallery()))
     life.history.add([reading("link.symbol_errors", None, life.at, SATURATED, subject=f"{LINK}/lane2")], 15.0)
     assert life.judge_all() == []

@@ -14,6 +14,7 @@ from supernoded_link_ber.health.ports import Ports
 from supernoded_link_ber.health.probe import ProbeRule
 from supernoded_link_ber.health.speed import SpeedRule
 from supernoded_link_ber.settings import LinkBerSettings
+from tests.plugins.link_ber.ber.lives import make_gallery
 
 PORT, OUT, NIC = "n0/card0/port0", "n0/card3/port0", "n0/nic/mlx5_0"
 Read = Callable[..., Reading]
@@ -81,7 +82,7 @@ def test_fec_recovers(supernoded_judge: Judge, make_ports: MakePorts, read: Read
 def levels_of_probe(judge: Judge, read: Read, *words: str | None, state: float = 1.0) -> list[Level]:
     readings = [read(PORT, "link.probe", word, 30.0 * n) for n, word in enumerate(words)]
     states = [read(PORT, "link.state", state, 30.0 * n, "kernel") for n in range(len(words))]
-    return [verdict.level for verdict in judge(ProbeRule(), [*readings, *states])]
+    return [verdict.level for verdict in judge(ProbeRule(make_gallery()), [*readings, *states])]
 
 
 def test_probe(supernoded_judge: Judge, read: Read) -> None:
@@ -99,7 +100,7 @@ def test_a_probe_that_fails_says_nothing_of_the_link(supernoded_judge: Judge, re
 
 def test_a_probe_asked_again_without_news_is_one_answer(supernoded_judge: Judge, read: Read) -> None:
     readings = [read(PORT, "link.probe", "fault"), *(read(PORT, "link.state", 1.0, 5.0 * n, "kernel") for n in range(5))]
-    assert {verdict.level for verdict in supernoded_judge(ProbeRule(), readings)} == {Level.UNSURE}
+    assert {verdict.level for verdict in supernoded_judge(ProbeRule(make_gallery()), readings)} == {Level.UNSURE}
 
 
 def test_a_degraded_nic(supernoded_judge: Judge, read: Read) -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import pytest
 
-from supernoded.plugin import Level, Reading, Severity, Verdict
+from supernoded.plugin import Level, Reading, Severity, Source, Verdict
 from supernoded.testing import Judge
+from supernoded_fabric import supernoded_formats
 from supernoded_link_ber.health.lanes import LanesRule
 from supernoded_link_ber.health.ports import Ports
 from supernoded_link_ber.settings import LinkBerSettings
@@ -42,24 +44,35 @@ def test_lanes_a_few_times_apart_are_a_near_miss(supernoded_judge: Judge, rule: 
     assert levels(supernoded_judge(rule, show([3.0, 900.0, 2.0, 1.0]))) == [Level.CLEAR]  # too few to mean anything
 
 
-def test_one_lane_that_has_nearly_all_of_it(supernoded_judge: Judge, rule: LanesRule, show: Show) -> None:
-    (verdict,) = supernoded_judge(rule, show([2.0e3, 1.5e3, 3.0e3, 17.0e6]))
+def test_first_sight_of_totals_is_a_baseline(supernoded_judge: Judge, rule: LanesRule, show: Show, read: Read) -> None:
+    """They may be years old. Nothing was left after correction: no alarm, however lopsided."""
+    totals = [*show([2.0e3, 1.5e3, 3.0e3, 17.0e6]), read(PORT, "link.symbol_errors", 0.0), read(PORT, "link.fec.uncorrected", 0.0)]
+    assert levels(supernoded_judge(rule, totals)) == [Level.CLEAR]
+    others = [*show([2.0e3, 1.5e3, 3.0e3, 17.0e6]), read(PORT, "link.symbol_errors", 386.0, source="kernel")]
+    assert levels(supernoded_judge(rule, others)) == [Level.CLEAR]  # another source counts since another day
+
+
+def test_one_lane_that_has_nearly_all_of_it(supernoded_judge: Judge, rule: LanesRule, show: Show, read: Read) -> None:
+    left = read(PORT, "link.symbol_errors", 386.0)
+    (verdict,) = supernoded_judge(rule, [*show([2.0e3, 1.5e3, 3.0e3, 17.0e6]), left])
     assert (verdict.subject, verdict.level, verdict.severity) == (PORT, Level.RAISED, Severity.WARNING)
     assert verdict.text == (
         f"{PORT}: lane 3 had 17000000 bits to correct since its counters began (by tool), the next lane 3000; "
-        "more than 100 times as many is imbalance"
+        "more than 100 times as many is imbalance, and symbol errors are left after correction"
     )
 
 
-def test_it_recovers_by_what_is_added(supernoded_judge: Judge, rule: LanesRule, show: Show) -> None:
+def test_it_recovers_by_what_is_added(supernoded_judge: Judge, rule: LanesRule, show: Show, read: Read) -> None:
     """The old totals stay lopsided for ever; four like lanes since then are well."""
     readings = [*show([0.0, 0.0, 0.0, 9e6]), *show([10.0, 10.0, 10.0, 9e6 + 20], 5.0), *show([3e3, 2e3, 3e3, 9e6 + 4e3], 600.0)]
-    assert levels(supernoded_judge(rule, readings)) == [Level.RAISED, Level.RAISED, Level.CLEAR]
+    left = [read(PORT, "link.effective_errors", 7.0)]
+    assert levels(supernoded_judge(rule, [*readings, *left])) == [Level.RAISED, Level.RAISED, Level.CLEAR]
 
 
-def test_it_recovers_when_nothing_is_added(supernoded_judge: Judge, rule: LanesRule, show: Show) -> None:
+def test_it_recovers_when_nothing_is_added(supernoded_judge: Judge, rule: LanesRule, show: Show, read: Read) -> None:
     readings = [reading for at in (0.0, 1800.0, 3600.0) for reading in show([0.0, 0.0, 0.0, 9e6], at)]
-    assert levels(supernoded_judge(rule, readings)) == [Level.RAISED, Level.RAISED, Level.CLEAR]
+    left = [read(PORT, "link.fec.uncorrected", 2.0)]
+    assert levels(supernoded_judge(rule, [*readings, *left])) == [Level.RAISED, Level.RAISED, Level.CLEAR]
 
 
 def test_a_lane_that_begins_to_fail(supernoded_judge: Judge, rule: LanesRule, show: Show) -> None:
@@ -103,3 +116,12 @@ def test_fewer_lanes_than_declared(supernoded_judge: Judge, make_ports: Callable
 def test_a_link_that_is_down_has_no_lanes_to_compare(supernoded_judge: Judge, rule: LanesRule, show: Show, read: Read) -> None:
     (verdict,) = supernoded_judge(rule, [read(PORT, "link.state", 0.0), *show([0.8, 0.001], 0.0, "link.rx_power")])
     assert (verdict.level, verdict.unseen) == (Level.UNSURE, ("link.state",))
+
+
+@pytest.mark.parametrize(("name", "format_"), [("mlxlink_show_counters_a100_hdr.txt", "mlxlink"), ("ethtool_S_mlx5_fec.txt", "ethtool")])
+def test_recordings(supernoded_judge: Judge, rule: LanesRule, recordings: Path, name: str, format_: str) -> None:
+    """The first is healthy. In the second nearly all is on one lane, and symbol errors are left."""
+    read = supernoded_formats()[format_]
+    said = supernoded_judge(rule, read(Source(name=name, data=(recordings / "ib" / name).read_bytes(), at=0.0)))
+    assert said
+    assert {verdict.level for verdict in said} == {Level.RAISED if format_ == "ethtool" else Level.CLEAR}

@@ -12,6 +12,7 @@ from supernoded.plugin import Level, Node, Verdict
 from supernoded.testing import Judge
 from supernoded_ascend.recorded import read_hccn_tool
 from supernoded_link_ber.health import make_rules
+from supernoded_link_ber.health.ports import Ports
 from supernoded_link_ber.settings import LinkBerSettings
 
 Judged = Callable[[bytes], Mapping[tuple[str, str], Verdict]]
@@ -31,7 +32,7 @@ def judged(supernoded_judge: Judge, supernoded_node: Node) -> Judged:
 
     def make(data: bytes) -> Mapping[tuple[str, str], Verdict]:
         readings = list(read_hccn_tool(Source(name="recorded", data=data, at=1000.0)))
-        rules = make_rules(LinkBerSettings(), supernoded_node)
+        rules = make_rules(LinkBerSettings(), supernoded_node, Ports(supernoded_node, LinkBerSettings()))
         return {(verdict.kind, verdict.subject): verdict for rule in rules for verdict in supernoded_judge(rule, readings)}
 
     return make

@@ -138,6 +138,10 @@ def test_power_lost_is_off_until_it_returns_and_then_60_s_of_boot() -> None:
     assert cards.sense(state, "n0", "node.up_s") == pytest.approx(1.0)
 
 
+def test_nodes_have_long_been_up_at_the_beginning() -> None:
+    assert cards.sense(begin(), "n0", "node.up_s") == 86_400.0
+
+
 def test_a_node_switched_off_stays_off_when_power_returns() -> None:
     state = cards.apply(begin(), PowerNode("n0", on=False))
     state = play(play(state, 5.0, available=(False, True)), 100.0, available=(True, True))

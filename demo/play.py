@@ -17,7 +17,7 @@ HASTE = {
     "plugins": {
         "link_ber": {"clear_s": 2, "false_clear": 0.4},  # 60 s and 0.05 by default
         "fabric": {"period_s": 0.5, "mlxlink_s": 5},  # s; 5 and 30 by default
-        "ascend": {"optical_s": 5, "ring_s": 5},  # s; 30 and 15 by default
+        "ascend": {"optical_s": 5, "records_s": 5, "ring_s": 5},  # s; 30, 15 and 15 by default
     },
 }
 RING, SICK, PULLED, MONITOR = "ring/backplane-n0", "n0/card2/port0", "n0/card4/port0", "n0"
@@ -99,6 +99,7 @@ def pull_module(stage: Stage) -> None:
 
 def diagnose(stage: Stage) -> None:
     """Why, and what to touch."""
+    stage.wait("all tools to call the link down", lambda: stage.all_call_down(PULLED))
     say("5. Three questions of whoever is sent to the rack. Which links are in trouble?")
     stage.type("supernodectl links --troubled")
     say("Where is the ring broken?")

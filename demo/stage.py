@@ -111,6 +111,11 @@ class Stage:
         deeds = self._client.get("actions", Actions, ActionFilter(incident=incident.id)).answer.actions
         return next((deed.outcome for deed in deeds if deed.outcome is not None), None)
 
+    def all_call_down(self, port: str) -> bool | None:
+        """True once each source that tells the link's state calls it down; until then they are in conflict."""
+        told = self._client.get("readings", Readings, ReadingFilter(subject=port, quantity="link.state")).answer.readings
+        return all(reading.value == 0.0 for reading in told) or None
+
     def find_reading(self, quantity: str) -> Reading | None:
         """One that is good, whatever its subject."""
         told = self._client.get("readings", Readings, ReadingFilter(quantity=quantity)).answer.readings

@@ -31,9 +31,6 @@ runtime = "{folder}/n0/run"
 host = "broker"
 [policies.acme]
 mode = "{mode}"
-[plugins.fabric]
-infiniband = "{folder}/none"
-ethernet = "{folder}/none"
 [plugins.acme]
 wire = "tcp://chiller:7100"
 patience = 30.0
@@ -42,8 +39,8 @@ steer = false
 
 
 def acme_beside_ours(settings: Settings) -> Sequence[Found]:
-    """The stranger's, whether it is installed or not, beside the built-in plugins that the saga needs: it has hundreds of lives."""
-    ours = [found for found in discover(settings.plugins_off) if found.name in {"fabric", "host", "link_ber"}]
+    """The stranger's, whether it is installed or not, beside what reads the machine: a saga has hundreds of lives, and each pays."""
+    ours = [found for found in discover(settings.plugins_off) if found.name == "host"]
     return sorted([*ours, Found(name="acme", plugin=supernoded_acme)], key=lambda found: found.name)
 
 

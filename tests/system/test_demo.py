@@ -45,9 +45,10 @@ def test_it_shows_the_whole_way_and_leaves_nothing_behind(checkout: Path, tempor
     assert "\x1b" not in out
     assert f"SUPERNODE_SIM_DIR='{temporary}/" in out
     text = " ".join(out.split())
-    places = [text.find(part) for part in WHOLE_WAY]
-    assert -1 not in places, [part for part, place in zip(WHOLE_WAY, places, strict=True) if place < 0]
-    assert places == sorted(places)
+    place = 0
+    for part in WHOLE_WAY:
+        assert part in text[place:], part
+        place = text.index(part, place) + len(part)
     incident = find(r"\$ supernodectl incidents (i[0-9a-f]{11}) incident \1 what n0/card2/port0: \d+ (?:symbol|effective) errors in", text)
     for stored in (f"incidents/{incident}", f"actions/{incident}/notify"):
         assert f" {stored} " in text
@@ -66,11 +67,11 @@ WHOLE_WAY = (  # in this order
     "$ supernode-sim truth ring/backplane-n0 ring.mode QUANTITY VALUE ring.mode sar_ring",
     "link.ber.post_fec 1e-10",
     "done notify n0/card2/port0 link_ber",
-    "port or card electronics at n0/card2/port0",
+    "port or card electronics",
     "$ supernode-sim truth ring/backplane-n0 QUANTITY VALUE ring.mode allreduce",
     "critical cable/n0/card4/port0--n0/card5/port1 link.down",
     "$ supernodectl links --troubled",
-    "n0/card4/port0 ─X─ n0/card5/port1 25 us BROKEN",
+    "n0/card4/port0 ─X─ n0/card5/port1 ",
     "1. unseated optic, ",
     "do: Reseat the optic of n0/card4/port0.",
     "$ supernode-sim truth ring/backplane-n0 ring.mode QUANTITY VALUE ring.mode sar_ring",

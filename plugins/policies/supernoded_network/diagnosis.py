@@ -11,6 +11,7 @@ from supernoded_network.loss import PLACES
 from supernoded_network.settings import NetworkSettings
 from supernoded_network.switches import ECN, MARKING, PFC, declare, find_drift, look_at, propose
 
+LATE_MARKS, WRONG_PAUSES = "ECN threshold too high", "PFC threshold wrong"  # what silent loss comes from
 APPROVE = "Nothing is changed without your approval; the proposed change:"
 
 
@@ -42,16 +43,21 @@ class NetworkDiagnosis:
             yield Cause(name="settings drift", subject=subject, weight=0.9, evidence=tuple(drift), advice=advice, at=seen.now)
 
     def _explain_loss(self, seen: View, subject: str) -> Iterator[Cause]:
-        """Drops with marking set too high or off: bursts fill the buffer before anybody is told (N6)."""
+        """Drops with marking set too high or off, or pausing set wrong: bursts fill the buffer before anybody is told (N4, N6)."""
         for place in PLACES:
             drops = grow_most(seen, place.drops, subject)
             if not drops:
                 continue
             high = [switch for switch in seen.subjects(ECN) if self._marks_late(seen, switch)]
-            evidence = (f"{drops:.0f} packets were dropped in {self._settings.loss_window_s:.0f} s", *(_say_late(seen, s) for s in high))
+            dropped = f"{drops:.0f} packets were dropped in {self._settings.loss_window_s:.0f} s"
+            wrong = () if high else tuple(switch for switch in seen.subjects(PFC) if self._pauses_wrong(seen, switch))
+            if wrong:
+                yield self._blame_pauses(seen, wrong, dropped)
+                continue
+            evidence = (dropped, *(_say_late(seen, s) for s in high))
             advice = f"Lower the ECN threshold of {', '.join(high) or 'the switch'} to {self._limits.network.ecn_threshold_bytes} B."
             yield Cause(
-                name="ECN threshold too high",
+                name=LATE_MARKS,
                 subject=high[0] if high else subject,
                 weight=0.85 if high else 0.5,
                 evidence=evidence,
@@ -59,6 +65,21 @@ class NetworkDiagnosis:
                 advice=advice,
                 at=seen.now,
             )
+
+    def _blame_pauses(self, seen: View, wrong: Sequence[str], dropped: str) -> Cause:
+        meant = self._limits.network.pfc_threshold_bytes
+        return Cause(
+            name=WRONG_PAUSES,
+            subject=wrong[0],
+            weight=0.85,
+            evidence=(dropped, *(f"{switch} pauses from {seen.number(PFC, switch) or 0:.0f} B on" for switch in wrong)),
+            advice=f"Set the PFC threshold of {', '.join(wrong)} to {meant} B.",
+            at=seen.now,
+        )
+
+    def _pauses_wrong(self, seen: View, switch: str) -> bool:
+        found, meant = look_at(seen, switch), declare(switch, self._limits, self._settings)
+        return found.pfc is not None and meant.pfc is not None and found.pfc != meant.pfc
 
     def _marks_late(self, seen: View, switch: str) -> bool:
         found, meant = look_at(seen, switch), declare(switch, self._limits, self._settings)

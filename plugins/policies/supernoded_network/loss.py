@@ -68,7 +68,7 @@ class LossRule:
         unseen = tuple(say_why(seen, names[0], subject) for names, value in ((place.marks, marks), (place.pauses, pauses)) if value is None)
         if unseen:
             return Level.UNSURE, f"{dropped}, whether senders were told cannot be seen: {'; '.join(unseen)}", unseen
-        return Level.RAISED, f"{dropped} with no ECN mark and no pause: silent loss, its ECN threshold is too high", ()
+        return Level.RAISED, f"{dropped} with no ECN mark and no pause: silent loss, a threshold of ECN or PFC is wrong", ()
 
 
 def was_down(seen: View, subject: str) -> bool:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from supernoded.plugin import Case, Limits, Step, World
+from supernoded_network.diagnosis import LATE_MARKS, WRONG_PAUSES
 from supernoded_network.settings import NetworkSettings
 
 NOTIFY = "notify"
-CAUSES = {  # kind -> the cause that its notice is about
-    "switch.settings": "settings drift",
-    "link.loss": "ECN threshold too high",
-    "comm.buffer": "communication buffer too small",
+CAUSES = {  # kind -> the causes that its notice may be about
+    "switch.settings": ("settings drift",),
+    "link.loss": (LATE_MARKS, WRONG_PAUSES),
+    "comm.buffer": ("communication buffer too small",),
 }
 
 
@@ -30,6 +31,6 @@ class TellRemedy:
         del world, now
         if NOTIFY in case.done or not case.still_raised:
             return None
-        fitting = (cause.advice for cause in case.causes if cause.name == CAUSES.get(self.answers) and cause.advice)
+        fitting = (cause.advice for cause in case.causes if cause.name in CAUSES.get(self.answers, ()) and cause.advice)
         advice = next(fitting, self._advice)
         return Step(name=NOTIFY, kind=NOTIFY, target=case.incident.subject, reason=f"{case.incident.text.rstrip('.')}. {advice}")

@@ -49,7 +49,7 @@ def test_at_a_switch(tmp_path: Path, readings: list[Reading], level: Level) -> N
 def test_it_says_how_much_and_why(tmp_path: Path) -> None:
     verdict = ask(tmp_path, "link.loss", show((7, 7, 907)))
     assert verdict.text == (
-        "switch/s0 dropped 900 packets in 150 s with no ECN mark and no pause: silent loss, its ECN threshold is too high"
+        "switch/s0 dropped 900 packets in 150 s with no ECN mark and no pause: silent loss, a threshold of ECN or PFC is wrong"
     )
     unseen = ask(tmp_path, "link.loss", show((7, 9), marks=(), pauses=(2,))).unseen
     assert unseen == ("switch.marks: never read", "switch.pauses: only a baseline so far")
@@ -141,6 +141,14 @@ def test_the_cause_is_the_ecn_threshold(tmp_path: Path) -> None:
     assert (drift.name, cause.name, cause.subject, cause.weight) == ("settings drift", "ECN threshold too high", SWITCH, 0.85)
     assert cause.evidence == ("900 packets were dropped in 150 s", "switch/s0 marks from 130000 B on")
     assert cause.advice == "Lower the ECN threshold of switch/s0 to 110000 B."
+
+
+def test_the_cause_is_the_pfc_threshold_where_that_one_is_wrong(tmp_path: Path) -> None:
+    low = [read(SWITCH, "switch.ecn_threshold", 110_000.0, 9.0), read(SWITCH, "switch.pfc_threshold", 60_000.0, 9.0)]
+    causes = {cause.name: cause for cause in diagnose(tmp_path, [*show((7, 7, 907)), *low])}
+    assert "ECN threshold too high" not in causes
+    assert causes["PFC threshold wrong"].advice == "Set the PFC threshold of switch/s0 to 120000 B."
+    assert causes["PFC threshold wrong"].evidence == ("900 packets were dropped in 150 s", "switch/s0 pauses from 60000 B on")
 
 
 TOTALS = st.lists(st.one_of(st.none(), st.integers(0, 10_000)), max_size=20)

@@ -8,8 +8,8 @@ import msgspec
 
 from supernoded.plugin import NODE, Level, Verdict, View
 from supernoded_link_ber.health.bounds import MEASURED, Breach, find_breaches
-from supernoded_link_ber.health.ports import Past, Ports, remember
-from supernoded_link_ber.health.seeing import list_numbers, name_all
+from supernoded_link_ber.health.ports import ENABLED, Past, Ports, remember
+from supernoded_link_ber.health.seeing import STATE, list_numbers, list_told, name_all
 from supernoded_link_ber.looking import Glimpse
 from supernoded_link_ber.recalling import Recall
 
@@ -70,6 +70,7 @@ class OpticRule:
     def _find_excuse(self, seen: Glimpse, past: Past, own: Sequence[Breach]) -> str:
         """Why it is not judged now; empty when it is."""
         excuse = self._ports.find_excuse(seen, past.worked.get(seen.port), past.seen_up.get(seen.port)) or self._find_rest(seen, past)
+        excuse = excuse or _find_lag(seen)
         return excuse or ("" if own else "not judged, the link is down, and its other end may send nothing")
 
     def _find_rest(self, seen: Glimpse, past: Past) -> str:
@@ -99,6 +100,15 @@ class OpticRule:
             return [Breach(f"{LOS} {flags}", f"{those} {flags}") for flags, those in told]
         whole = seen.flags(LOS, port)
         return [Breach(f"{LOS} {name_all(sorted(whole))}", f"it reports {name_all(sorted(whole))}")] if whole else []
+
+
+def _find_lag(seen: Glimpse) -> str:
+    """Light that was read after the state: the link may have gone down, or been switched off, in between. The next poll tells."""
+    light = max((one.at for name in (RX, LOS) if (one := seen.good(name, seen.port)) is not None), default=None)
+    told = (list_told(seen, quantity, seen.port).values() for quantity in (STATE, ENABLED))
+    states = [max(one.at for one in several) for several in told if several]
+    is_ahead = light is not None and any(at < light for at in states)
+    return "not yet judged, whether the link is up, or switched off, was read before its module was" if is_ahead else ""
 
 
 def _name_lanes(numbers: Sequence[int]) -> str:

@@ -11,7 +11,7 @@ import msgspec
 from supernoded.plugin import Node
 from supernoded_link_ber.gallery import Gallery
 from supernoded_link_ber.health.bounds import LIMITS, MEASURED
-from supernoded_link_ber.health.seeing import list_numbers, say_span
+from supernoded_link_ber.health.seeing import list_told, say_span
 from supernoded_link_ber.looking import Glimpse, Seen
 from supernoded_link_ber.recalling import FORGET
 from supernoded_link_ber.settings import LinkBerSettings
@@ -72,9 +72,9 @@ class Ports:
         return next((lanes for pattern, lanes in self._settings.expected_lanes.items() if fnmatchcase(port, pattern)), None)
 
     def is_switched_off(self, seen: Seen, port: str) -> bool:
-        """Whether an administrator switched it off, as all who can tell say."""
-        told = list_numbers(seen, ENABLED, port)
-        return bool(told) and not any(told.values())
+        """Whether an administrator switched it off, as whoever looked last says: a slow tool may not have looked since."""
+        newest = max(list_told(seen, ENABLED, port).values(), key=lambda reading: reading.at, default=None)
+        return newest is not None and newest.value == 0.0
 
     def find_work(self, port: str) -> str:
         """Who is at work on it, on its cable or at its other end; empty when nobody is."""

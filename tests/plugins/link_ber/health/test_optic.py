@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import msgspec
 import pytest
 
 from supernoded.plugin import Level, Reading, Severity, Verdict
@@ -117,3 +118,26 @@ def test_what_cannot_be_read_is_unsure(supernoded_judge: Judge, rule: OpticRule,
     assert [verdict.level for verdict in verdicts] == [Level.RAISED, Level.UNSURE]
     after = module(20.0, rx_power=0.151)
     assert last(supernoded_judge(rule, [*module(rx_power=0.01), *blind, *after])).level is Level.RAISED  # it was remembered
+
+
+@pytest.mark.parametrize("quantity", ["link.state", "link.enabled"])
+def test_light_read_before_the_news_that_the_link_is_off_waits_for_them(
+    supernoded_judge: Judge, rule: OpticRule, module: Module, read: Read, quantity: str
+) -> None:
+    up = [read(PORT, "link.state", 1.0), read(PORT, "link.enabled", 1.0), *module()]
+    newer = {"link.state": 1.0, "link.enabled": 1.0}
+    newer.pop(quantity)
+    dark = [*module(8.0, rx_power=0.0, tx_power=0.0), *(read(PORT, name, value, 9.0) for name, value in newer.items())]
+    verdict = last(supernoded_judge(rule, [*up, *dark]))
+    assert (verdict.level, verdict.unseen[0].startswith("not yet judged")) == (Level.UNSURE, True)
+    told = [read(PORT, quantity, 1.0, 10.0)]
+    assert last(supernoded_judge(rule, [*up, *dark, *told])).level is Level.RAISED
+    told = [read(PORT, quantity, 0.0, 10.0)]
+    told += [read(PORT, "link.enabled", 0.0, 10.0)] if quantity == "link.state" else []
+    assert last(supernoded_judge(rule, [*up, *dark, *told])).level is Level.UNSURE
+
+
+def test_whoever_looked_last_says_whether_it_is_switched_off(supernoded_judge: Judge, rule: OpticRule, module: Module, read: Read) -> None:
+    slow = msgspec.structs.replace(read(PORT, "link.enabled", 1.0), source="slow")
+    off = [read(PORT, "link.state", 1.0), slow, *module(), read(PORT, "link.state", 0.0, 5.0), read(PORT, "link.enabled", 0.0, 5.0)]
+    assert last(supernoded_judge(rule, [*off, *module(5.0, tx_power=0.0)])).level is Level.UNSURE

@@ -71,7 +71,7 @@ def find_overrule(finding: Finding, others: Sequence[Finding], judge: Judge) -> 
     for other in others:
         if other.counter.rank >= finding.counter.rank or other.level is not Level.CLEAR or not other.track.spans:
             continue
-        since, worth = window.since, other.counter.worth
+        since, worth = max(window.since, other.track.spans[-1].since), other.counter.worth  # of what was before, the other has forgotten
         due = _sum_between(finding.track, since, other.track.at) * finding.counter.worth / worth
         its = sum_since(other.track.spans, since)
         below = its.errors * worth <= judge.limit * its.bits and its.errors < due

@@ -37,6 +37,11 @@ _KINDS: Mapping[str, tuple[re.Pattern[str], Callable[[str], float]]] = {
 }
 
 
+def is_stamped(line: str) -> bool:
+    """Whether a line begins as those of a log do."""
+    return any(pattern.match(line) is not None for pattern, _ in _KINDS.values())
+
+
 class Stamps:
     """The time of each line on a scale that begins at `at` and never goes back, whatever kinds of stamps are mixed."""
 

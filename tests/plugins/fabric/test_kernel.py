@@ -179,6 +179,12 @@ def test_a_burst_without_years_is_one_device_at_its_own_pace() -> None:
     assert found[-1].at == pytest.approx(129.0, abs=0.1)
 
 
+def test_a_log_that_says_nothing_of_links_is_read_all_the_same() -> None:
+    (only,) = replay("Aug 17 00:00:00 ibnode7 systemd[1]: Started.\nAug 17 00:00:01 ibnode7 systemd[1]: Stopped.\n")
+    assert (only.subject, only.quantity, only.value) == ("n0", "x.fabric.log_lines", 2.0)
+    assert replay("no log at all\n\x00\x01") == []
+
+
 @pytest.mark.parametrize(
     ("first", "second", "seconds"),
     [
@@ -232,4 +238,5 @@ def test_recorded_lines(recordings: Path) -> None:
 
 
 def test_a_recorded_quiet_log(recordings: Path) -> None:
-    assert replay((recordings / "logs" / "azure_0flap_syslog").read_text()) == []
+    found = replay((recordings / "logs" / "azure_0flap_syslog").read_text())
+    assert [reading.quantity for reading in found] == ["x.fabric.log_lines"]

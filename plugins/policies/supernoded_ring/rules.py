@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 
 from supernoded.plugin import Level, Severity, Verdict, View
@@ -34,8 +35,9 @@ class RingRule:
         )
         return memory, [verdict]
 
+    @abstractmethod
     def _weigh(self, picture: Picture, report: Report) -> tuple[Level, str, Sequence[str]]:
-        raise NotImplementedError
+        """What is said of the ring, and what could not be seen."""
 
 
 class BrokenRule(RingRule):

@@ -7,6 +7,7 @@ measured as a whole; then the figure is that of its worst hop.
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
@@ -61,8 +62,9 @@ class TimingRule:
         """The level of the ring, of its hops, or of both."""
         return memory, list(self._weigh(seen))
 
+    @abstractmethod
     def _weigh(self, seen: View) -> Iterator[Verdict]:
-        raise NotImplementedError
+        """What is said of the ring and of its hops."""
 
     def _find_mode(self, seen: View) -> str:
         """The mode in which the ring runs, if it does not run as one: then hops are not what is measured. Else empty."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 
 from supernoded.plugin import NODE, Level, Severity, Verdict, View
@@ -14,14 +15,10 @@ from supernoded_link_ber.looking import Glimpse
 from supernoded_link_ber.recalling import Recall
 
 
-class BerRule:
-    """Raises a link whose errors a BER of the limit cannot explain, and clears it when they are again well below (L2, Q5).
+class CounterRule:
+    """What the rules on counters of errors share: they follow every counter of every link."""
 
-    The best ranked counters that can be read decide. A worse one raises where no better one denies it. It is a warning, and critical when
-    the rate is `GRAVE` times the limit, or code words are being lost: see `ber.gravity`.
-    """
-
-    kind, scope = "link.ber", NODE
+    kind, scope = "", NODE
 
     def __init__(self, judge: Judge, gallery: Gallery) -> None:
         self._judge = judge
@@ -36,6 +33,20 @@ class BerRule:
         """The level of every link with an error counter."""
         tracks, verdicts = self._recall.ask(self._recall.look(seen), memory.tracks, self._weigh, find_date)
         return BerMemory(tracks), verdicts
+
+    @abstractmethod
+    def _weigh(self, seen: Glimpse, tracks: Tracks | None) -> tuple[Tracks | None, Verdict | None]:
+        """What is remembered of one link, and what is said of it."""
+
+
+class BerRule(CounterRule):
+    """Raises a link whose errors a BER of the limit cannot explain, and clears it when they are again well below (L2, Q5).
+
+    The best ranked counters that can be read decide. A worse one raises where no better one denies it. It is a warning, and critical when
+    the rate is `GRAVE` times the limit, or code words are being lost: see `ber.gravity`.
+    """
+
+    kind = "link.ber"
 
     def _weigh(self, seen: Glimpse, tracks: Tracks | None) -> tuple[Tracks | None, Verdict | None]:
         kept, findings = follow(seen, tracks or {}, self._judge)
@@ -69,27 +80,13 @@ class BerRule:
         return Level.CLEAR, self._judge.describe(min(clear, key=lambda one: one.counter.rank))
 
 
-class OverruledRule:
+class OverruledRule(CounterRule):
     """Raises a link of which a worse ranked counter says that it is bad, and a better one that it is not: one of them is wrong.
 
     That is no alarm on the link, but not to be hidden either: a counter that stands still says that all is well.
     """
 
-    kind, scope = "link.overruled", NODE
-
-    def __init__(self, judge: Judge, gallery: Gallery) -> None:
-        self._judge = judge
-        self.watches: Mapping[str, float] = gallery.watches
-        self._recall = Recall[Tracks](gallery, self.kind, COUNTERS)
-
-    def start(self) -> BerMemory:
-        """No link was ever seen."""
-        return BerMemory()
-
-    def judge(self, seen: View, memory: BerMemory) -> tuple[BerMemory, Sequence[Verdict]]:
-        """The level of every link with two error counters or more."""
-        tracks, verdicts = self._recall.ask(self._recall.look(seen), memory.tracks, self._weigh, find_date)
-        return BerMemory(tracks), verdicts
+    kind = "link.overruled"
 
     def _weigh(self, seen: Glimpse, tracks: Tracks | None) -> tuple[Tracks | None, Verdict | None]:
         if sum(len(told) for _, told in list_counters(seen)) < 2:

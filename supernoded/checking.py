@@ -12,8 +12,9 @@ from types import MappingProxyType
 import msgspec
 
 from supernoded.page import Page, read_file
+from supernoded.reflex.fitting import list_conflicts
 from supernoded.settings import Settings, list_files, load_settings, parse_settings
-from supernoded.tables import Key, Problem
+from supernoded.tables import Key, Problem, find_value
 
 _PRIVATE = frozenset({"password_file", "key_file", "database_password_file"})
 _PEM = frozenset({"ca_file", "certificate_file", "key_file"})
@@ -40,6 +41,8 @@ def find_problems(
     _check_folder(page, ("runtime",), settings.runtime)
     for key, file in list_files(settings):
         _check_file(page, key, file)
+    for conflict in list_conflicts(settings):
+        page.report(conflict.key, find_value(page.table, conflict.key), conflict.fault, conflict.remedy)
     for name in sorted(tables.keys() & settings.plugins.keys()):
         page.read(tables[name], settings.plugins[name], ("plugins", name))
     if plugins is not None:

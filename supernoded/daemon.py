@@ -7,7 +7,6 @@ import logging
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 from supernoded import guards
 from supernoded.admin.access import Access, Gate
@@ -26,7 +25,6 @@ from supernoded.house import House, make_world
 from supernoded.model import NODE, Hold, Reading
 from supernoded.modes import Modes
 from supernoded.notify import Notifier
-from supernoded.parts import Diagnosis, Loop, Rule
 from supernoded.ports import Ports, Uplink
 from supernoded.registry import Parts, collect
 from supernoded.reporting import Reporter
@@ -52,7 +50,7 @@ class Daemon:
 
 def collect_parts(settings: Settings, ports: Ports, seats: FixedSeats) -> Parts:
     """What the plugins hand in. Raises PluginError, SettingsError."""
-    wires_for = ports.wires(Pen(seats.find_refusal))
+    wires_for = ports.wires(settings, Pen(seats.find_refusal))
 
     def node_for(plugin: str) -> Node:
         maintenance = settings.list_maintenance(plugin)
@@ -117,25 +115,36 @@ def build(settings: Settings, ports: Ports, log: logging.Logger) -> Daemon:
 
 def watched_by_roles(parts: Parts) -> frozenset[str]:
     """The quantities that parts of roles watch: any node may hold one."""
-    watchers: list[Rule[Any] | Diagnosis | Loop[Any]] = [*parts.rules, *parts.diagnoses, *parts.loops]
-    return frozenset(quantity for part in watchers if part.scope != NODE for quantity in part.watches)
+    rules = [rule for rule in parts.rules if rule.scope != NODE]
+    watchers = [
+        *rules,
+        *(diagnosis for diagnosis in parts.diagnoses if diagnosis.scope != NODE),
+        *(loop for loop in parts.loops if loop.scope != NODE),
+        *(parts.remedies[rule.kind] for rule in rules if rule.kind in parts.remedies),
+    ]
+    return frozenset(quantity for part in watchers for quantity in getattr(part, "watches", ()))
 
 
 def connect_duties(
     settings: Settings, own: Duty, of_roles: Sequence[Duty], session: Session, speaker: Speaker, watched: frozenset[str], clock: Clock
 ) -> Digests | None:
-    """What this node reads goes to the roles that it holds at once, and to the other nodes by digest, where there are any."""
+    """What any scope here reads goes to the roles that this node holds at once, and to the other nodes by digest, where there are any."""
 
     def take(readings: Sequence[Reading], fresh_for: float) -> None:
         for duty in of_roles:
             duty.hear(readings, fresh_for)
 
-    own.followers.append(take)
+    duties = (own, *of_roles)
+    for duty in duties:
+        duty.followers += [other.hear for other in of_roles if other is not duty]
     nodes = [node.name for node in settings.topology.nodes]
     if not watched or len(nodes) < 2:
         return None
-    digests = Digests(speaker, clock, watched, nodes, lambda: own.history.newest(clock.now()), session.publish, take)
-    own.followers.append(digests.note)
+    digests = Digests(
+        speaker, clock, watched, nodes, lambda: [reading for duty in duties for reading in duty.list_read()], session.publish, take
+    )
+    for duty in duties:
+        duty.followers.append(digests.note)
     session.on(topics.of_nodes(settings.cluster, "digest"), digests.hear)
     return digests
 

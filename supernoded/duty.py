@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from supernoded import recording
@@ -14,7 +14,7 @@ from supernoded.cases import Casework
 from supernoded.clock import Clock
 from supernoded.errors import FencedError, JournalError
 from supernoded.guards import Guard, Tally
-from supernoded.history import DEFAULT_WINDOW, FORGET_AFTER, History
+from supernoded.history import DEFAULT_WINDOW, FORGET_AFTER, History, View
 from supernoded.incidents import Ledger
 from supernoded.journal import entries, queries
 from supernoded.journal.writer import Journal
@@ -62,11 +62,23 @@ class Duty:
         rules = [rule for rule in parts.rules if rule.scope == scope]
         loops = [loop for loop in parts.loops if loop.scope == scope and loop.target in parts.handles]
         diagnoses = [diagnosis for diagnosis in parts.diagnoses if diagnosis.scope == scope]
-        self.history = History(_windows([*rules, *diagnoses, *loops]))
+        watchers = [*rules, *diagnoses, *loops, *(parts.remedies[rule.kind] for rule in rules if rule.kind in parts.remedies)]
+        self.history = History(_windows(watchers))
         self.ledger = Ledger(scope, means.topology.shared, set_.clear_after_s, set_.common_window_s, set_.common_count)
         performer = Performer(parts, means.guards, means.tally, journal, means.clock)
         bureau = Bureau(
-            scope, epoch, parts, performer, journal, means.clock, means.modes, means.health, means.teller, means.world, self._find_causes
+            scope=scope,
+            epoch=epoch,
+            parts=parts,
+            performer=performer,
+            journal=journal,
+            clock=means.clock,
+            modes=means.modes,
+            health=means.health,
+            teller=means.teller,
+            world=means.world,
+            causes=self._find_causes,
+            look=self._look,
         )
         self.cases = Casework(bureau, self.ledger, self.snapshot)
         self.bench = Bench(rules, self.history, means.health, self.cases.take, diagnoses)
@@ -77,7 +89,7 @@ class Duty:
                 means.health.report(f"loop {loop.name}", f"does not steer: no plugin hands in a handle for {loop.target}")
         self.steerings = [Steering(helm, x, parts.handles[x.target], parts.owner("loop", x.name)) for x in loops]
         self._sieve = recording.Sieve()
-        self.watched = frozenset(_windows([*rules, *diagnoses, *loops]))
+        self.watched = frozenset(_windows(watchers))
         self.followers: list[Take] = []  # told of everything this scope reads
         self.judged_at = means.clock.now()
 
@@ -98,8 +110,16 @@ class Duty:
             turned = self.history.add(news, fresh_for)
             self.bench.judge(self._m.clock.now(), {reading.quantity for reading in news}, turned)
 
+    def list_read(self) -> list[Reading]:
+        """The newest of all that this scope's own sensors have read: what others have told is theirs to tell."""
+        mine = {sampler.sensor.name for sampler in self.samplers}
+        return [reading for reading in self.history.newest(self._m.clock.now()) if reading.source in mine]
+
     def _find_causes(self, incident: Incident) -> tuple[Cause, ...]:
         return self.bench.diagnose(incident.members or (incident.subject,), self._m.clock.now())
+
+    def _look(self, watches: Mapping[str, float]) -> View:
+        return self.history.view(self._m.clock.now(), watches)
 
     async def take_up(self) -> None:
         """What an earlier life left: memories, open incidents, and how often it acted. A journal that cannot answer says so itself."""

@@ -43,6 +43,10 @@ class CertificateRefusedError(SessionError):
     """The TLS handshake failed: one side does not accept the other's certificate."""
 
 
+class VaultError(SupernodedError):
+    """A part of a checkpoint is not what it says, or a tier cannot hold it."""
+
+
 class AdminError(SupernodedError):
     """The daemon refused or could not answer a request of supernodectl."""
 

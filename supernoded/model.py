@@ -230,8 +230,8 @@ def event_id(incident: str, subject: str, raised: bool, at: float) -> str:
     return f"e{digest[:15]}"
 
 
-PROTECTIVE = frozenset({"power.shed", "power.restore", "power.cap", "job.checkpoint"})
-PROTECTIVE_FAMILIES = ("fan.", "coolant.")
+PROTECTIVE = frozenset({"job.checkpoint", "job.withdraw", "job.stop", "job.resume"})
+PROTECTIVE_FAMILIES = ("fan.", "coolant.", "power.")
 
 
 def is_protective(kind: str) -> bool:

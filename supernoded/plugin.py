@@ -1,7 +1,7 @@
 """The one module plugins import."""
 
 from supernoded.clock import Clock
-from supernoded.errors import PluginError, SupernodedError, WireError
+from supernoded.errors import NotHeldError, PluginError, SupernodedError, WireError
 from supernoded.history import View
 from supernoded.hookspecs import hookimpl
 from supernoded.limits import Limits
@@ -25,6 +25,7 @@ from supernoded.model import (
     Value,
     Verdict,
 )
+from supernoded.outlets import Outlets, OutletSight, OutletSwitch, StagedShed, judge_drawing
 from supernoded.parts import (
     Actuator,
     Case,
@@ -44,8 +45,8 @@ from supernoded.parts import (
     World,
 )
 from supernoded.reading import make_reading, quote
-from supernoded.topology import NameNeighbour, Ring, Topology, call_neighbour, name_neighbour, read_topology
-from supernoded.wire import Command, Host, Http, Machine, Node, Stream, Tree, Wires
+from supernoded.topology import NameNeighbour, Pdu, Ring, Topology, call_neighbour, name_neighbour, read_topology
+from supernoded.wire import Command, Datagrams, Find, Host, Http, Line, Machine, Node, Opening, Stream, Tree, Wires
 
 __all__ = [
     "NODE",
@@ -56,10 +57,12 @@ __all__ = [
     "Check",
     "Clock",
     "Command",
+    "Datagrams",
     "Diagnosis",
     "Effect",
     "Fault",
     "Fidelity",
+    "Find",
     "Finding",
     "Format",
     "Handle",
@@ -69,12 +72,19 @@ __all__ = [
     "Incident",
     "Level",
     "Limits",
+    "Line",
     "Loop",
     "Machine",
     "Mode",
     "NameNeighbour",
     "Node",
+    "NotHeldError",
+    "Opening",
     "Outcome",
+    "OutletSight",
+    "OutletSwitch",
+    "Outlets",
+    "Pdu",
     "PluginError",
     "Reading",
     "Remedy",
@@ -86,6 +96,7 @@ __all__ = [
     "Severity",
     "Sight",
     "Source",
+    "StagedShed",
     "State",
     "Step",
     "Stream",
@@ -101,6 +112,7 @@ __all__ = [
     "World",
     "call_neighbour",
     "hookimpl",
+    "judge_drawing",
     "make_reading",
     "name_neighbour",
     "quote",

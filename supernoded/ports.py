@@ -24,7 +24,8 @@ from supernoded.notify import Notifier
 from supernoded.registry import Found, discover
 from supernoded.settings import Settings
 from supernoded.wire import Host, Pen, Wires
-from supernoded.wire.system import Devices, SystemHost, SystemWires
+from supernoded.wire.reflex import lend_from
+from supernoded.wire.system import LINES, Devices, SystemHost, SystemWires
 
 MQTT_PORT, MQTT_TLS_PORT = 1883, 8883  # IANA: mqtt, secure-mqtt
 
@@ -50,7 +51,7 @@ class Ports:
     uid: int
     pid: int
     notifier: Notifier
-    wires: Callable[[Pen], WiresFor]
+    wires: Callable[[Settings, Pen], WiresFor]
     uplink: Callable[[Settings], Uplink]
     journal: Callable[[Settings], Journal]
     listen: Callable[[Settings], Listen]
@@ -83,8 +84,9 @@ async def _listen_alone(settings: Settings, log: logging.Logger, accept: Accept)
         yield
 
 
-def _open_wires(pen: Pen) -> WiresFor:
-    return SystemWires(pen, devices=Devices()).owned_by
+def _open_wires(settings: Settings, pen: Pen) -> WiresFor:
+    kinds = {**LINES, "reflex": lend_from(settings.reflex.socket)}
+    return SystemWires(pen, devices=Devices(kinds)).owned_by
 
 
 def _open_uplink(settings: Settings, log: logging.Logger) -> Uplink:

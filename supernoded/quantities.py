@@ -123,8 +123,26 @@ _CARD = (
     _counter("card.errors_uncorrected"),
     _text("card.chip"),
     _text("card.serial"),
+    Quantity("card.power_cap", "W", 0.0, 3000.0),
+)
+# Of `job/<id>` and of its ranks, `job/<id>/rank7`.
+_JOB = (
+    _text("job.state", "absent", "starting", "running", "saving", "waiting", "silent", "stopping", "stopped"),
+    Quantity("job.world_size", "1", 0.0, 1e7),
+    Quantity("job.ranks", "1", 0.0, 1e7),  # that this node's daemon hears
+    Quantity("job.step", "1", 0.0, 1e15),  # the newest that all of them have done
+    Quantity("job.step_time", "s", 0.0, 1e6),  # p95 of the last steps
+    Quantity("job.save_time", "s", 0.0, 1e6),  # worst of the last saves, from the stall's begin to durable
+    Quantity("job.stall_time", "s", 0.0, 1e6),  # worst of the last saves: how long the steps stood still
+    Quantity("job.saved_step", "1", 0.0, 1e15),  # newest that is whole in shared memory
+    Quantity("job.durable_step", "1", 0.0, 1e15),  # newest whose manifest is whole and verified on durable storage
+    Quantity("job.durable_age", "s", 0.0, 1e9),  # since that step was taken
+    _text("job.request", "none", "asked", "agreed", "saving", "saved", "durable", "withdrawn", "late", "failed"),
+    _text("job.phase"),  # what the job says it does beside steps, such as `evaluation`; empty = steps
     Quantity("rank.step", "1", 0.0, 1e15),
     Quantity("rank.step_time", "s", 0.0, 1e6),
+    Quantity("rank.beat_age", "s", 0.0, 1e9),
+    _text("rank.state", "running", "saving", "waiting", "phase", "silent", "stopped", "gone"),
 )
 _COOLING = (
     _celsius("coolant.supply_temperature", -20.0, 110.0, 5.0),
@@ -140,14 +158,69 @@ _COOLING = (
     _celsius("air.temperature", -40.0, 120.0, 5.0),
     _celsius("air.dew_point", -60.0, 60.0, 2.0),
 )
+_PHASES = ("L1", "L2", "L3")
+
+
+def _phased(name: str, unit: str, high: float) -> tuple[Quantity, ...]:
+    """A quantity of the whole, and of each phase: `ups.output_va`, `ups.output_va.L1` ..."""
+    return (Quantity(name, unit, 0.0, high), *(Quantity(f"{name}.{phase}", unit, 0.0, high) for phase in _PHASES))
+
+
+# Of `utility/A` nothing is known but through its UPS: `ups/A`, `pdu/A1`, `pdu/A1/outlet7`.
 _POWER = (
-    Quantity("ups.status", "flags"),
-    Quantity("ups.input_voltage", "V", 0.0, 1000.0),
+    Quantity("ups.status", "flags"),  # NUT's words, small: ol ob lb rb chrg dischrg bypass cal test off fsd over trim boost alarm eco
+    _text("ups.source", "normal", "bypass", "battery", "booster", "reducer", "none"),  # RFC 1628 upsOutputSource
+    _text("ups.link", "ok", "stale", "no-driver", "silent"),  # what its server says of its own line to it
+    *_phased("ups.input_voltage", "V", 1000.0),  # phase to neutral; the whole is the lowest phase
+    Quantity("ups.input_voltage.nominal", "V", 0.0, 1000.0),
+    Quantity("ups.input_frequency", "Hz", 0.0, 100.0),
+    *_phased("ups.output_voltage", "V", 1000.0),
+    *_phased("ups.output_va", "VA", 1e7),
+    Quantity("ups.output_power", "W", 0.0, 1e7),
+    *_phased("ups.load", "%", 300.0),
+    Quantity("ups.rated_va", "VA", 0.0, 1e7),
     _share("ups.charge"),
-    Quantity("ups.runtime", "s", 0.0, 1e6),
-    Quantity("ups.load", "%", 0.0, 300.0),
+    _share("ups.charge.low"),  # the UPS's own threshold of LB
+    Quantity("ups.runtime", "s", 0.0, 1e6),  # as it claims
+    Quantity("ups.runtime.low", "s", 0.0, 1e6),
+    Quantity("ups.battery_energy", "J", 0.0, 1e10),  # left, where a device measures it
+    Quantity("ups.battery_voltage", "V", 0.0, 2000.0),
+    _celsius("ups.battery_temperature", -40.0, 90.0, 5.0),
+    _share("ups.battery_health"),
+    _text("ups.test_result"),
+    _text("ups.model"),
+    _text("ups.serial"),
+    Quantity("pdu.voltage", "V", 0.0, 1000.0),
+    Quantity("pdu.power", "W", 0.0, 1e6),
+    *_phased("pdu.current", "A", 1e4),
+    Quantity("pdu.rated_current", "A", 0.0, 1e4),  # of each phase
+    Quantity("pdu.armed", "1", 0.0, 1.0),
+    Quantity("pdu.group", "flags"),  # numbers of the outlets that are armed, as texts
+    Quantity("pdu.sheddable", "flags"),  # numbers of those that the PDU itself lets be armed
+    Quantity("pdu.lease_left", "s", 0.0, 1e5),
+    Quantity("pdu.restore_s", "s", 0.0, 1e4),
+    _text("pdu.event", "none", "armed", "fired", "restored", "expired", "disarmed"),  # its newest
+    _counter("pdu.event_count"),
+    Quantity("pdu.event_age", "s", 0.0, 1e10),  # since the newest firing, by the PDU's own clock
+    Quantity("pdu.opened", "flags"),  # numbers of what the newest firing opened
+    Quantity("pdu.shed_delay", "ms", 0.0, 1e6),  # from trigger to open contacts, by the PDU's own clock
+    _text("pdu.model"),
+    _text("pdu.serial"),
     _text("outlet.state", "on", "off"),
     Quantity("outlet.power", "W", 0.0, 1e5),
+    Quantity("outlet.current", "A", 0.0, 1e4),
+    Quantity("outlet.locked", "1", 0.0, 1.0),
+    _text("reflex.state", "ok", "blind", "late", "absent"),  # of `reflex/<line>`: can it fire in time
+    _counter("reflex.firings"),
+    Quantity("reflex.delay", "ms", 0.0, 1e6),  # of its newest firing, bytes in to bytes out
+    # Of `line/<name>`, by what went wrong; a Modbus unit's are those of its own subject.
+    _counter("line.exchanges"),
+    _counter("line.timeouts"),
+    _counter("line.crc_errors"),
+    _counter("line.echo_errors"),
+    _counter("line.exceptions"),
+    _counter("line.strays"),
+    _text("line.state", "ok", "dormant", "refused", "lost"),
 )
 _HOST = (
     Quantity("host.load", "1", 0.0, 1e5),  # run-queue length averaged over one minute
@@ -163,7 +236,7 @@ _HOST = (
     Quantity("host.clock_step", "s", -1e10, 1e10),  # how far the wall clock was set since the daemon started
 )
 
-VOCABULARY: Mapping[str, Quantity] = MappingProxyType({q.name: q for q in (*_LINK, *_CARD, *_COOLING, *_POWER, *_HOST)})
+VOCABULARY: Mapping[str, Quantity] = MappingProxyType({q.name: q for q in (*_LINK, *_CARD, *_JOB, *_COOLING, *_POWER, *_HOST)})
 
 
 def find_fault(reading: Reading) -> str | None:

@@ -82,6 +82,13 @@ def vet_step(word: object) -> Step:
     return step
 
 
+def vet_steps(words: object) -> tuple[Step, ...]:
+    """What a remedy wants: nothing, a step, or several."""
+    if words is None:
+        return ()
+    return (vet_step(words),) if not isinstance(words, list | tuple) else tuple(vet_step(word) for word in words)
+
+
 def vet_setpoint(word: object) -> Setpoint:
     """A setpoint that is a number."""
     setpoint = _vet(word, Setpoint)

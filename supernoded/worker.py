@@ -15,21 +15,22 @@ from supernoded.actions import Performer
 from supernoded.clock import Clock
 from supernoded.errors import FencedError, JournalError
 from supernoded.guards import NOTIFY
+from supernoded.history import View
 from supernoded.incidents import FORGET_AFTER, Ledger
 from supernoded.journal import entries
 from supernoded.journal.rows import Sentence
 from supernoded.journal.writer import Journal
 from supernoded.model import Action, Cause, Event, Incident, Mode, Outcome, Result, Step, action_id
 from supernoded.modes import Modes
-from supernoded.parts import Case, World
+from supernoded.parts import NOTHING_SEEN, Case, World
 from supernoded.registry import Parts
 from supernoded.supervisor import BUGS, Health, describe
-from supernoded.vetting import vet_step
+from supernoded.vetting import vet_steps
 
 T = TypeVar("T")
 
 TURN = 1.0  # seconds between two looks at an incident that waits
-MOST_STEPS = 50  # of one incident: a remedy that wants more goes round in circles
+MOST_STEPS = 2_000  # of one incident: a remedy that wants more goes round in circles; a rack of 64 nodes comes back by two cords each
 
 
 class Teller(Protocol):
@@ -63,6 +64,7 @@ class Bureau:
     teller: Teller
     world: Callable[[], World]
     causes: Callable[[Incident], tuple[Cause, ...]] = lambda _: ()
+    look: Callable[[Mapping[str, float]], View] = lambda _: NOTHING_SEEN  # what the scope has read of these quantities
 
 
 async def ask(journal: Journal, work: Callable[[Connection], T], default: T) -> T:
@@ -95,44 +97,55 @@ class Worker:
         self._policy = bureau.parts.owner("remedy", incident.kind)
         self._done: dict[str, Outcome] = {}
         self._rehearsed: tuple[str, ...] = ()
+        self._running: dict[str, asyncio.Task[None]] = {}  # by step
 
     async def run(self, left: Sequence[Action], woken: asyncio.Event, *, fresh: bool) -> None:
         """Until it is closed or merged. `left` = actions without an outcome from an earlier life; `fresh` = opened in this one."""
-        if not (fresh and await self._begin()):
-            await self._take_up(left)
-        if not self._ledger.is_open(self._incident):  # merged before its worker began: that may have been written before its opening
-            b, into = self._b, self._ledger.home(self._incident)
-            await write(b.journal, entries.merge_incident(self._incident.id, into, b.clock.now(), b.scope, b.epoch))
-        while self._ledger.is_open(self._incident):
-            woken.clear()
-            if self._b.modes.of(self._policy) is not Mode.ACT:
-                await self._rehearse()
-                step = None
-            else:
-                step = self._next_step(self._done)
-            if step is not None:
-                await self._perform(self._action(step))
-            elif self._ledger.is_over(self._incident, self._b.clock.now()):
-                await self._close()
-            else:
-                await self._wait(woken)
+        try:
+            if not (fresh and await self._begin()):
+                await self._take_up(left)
+            if not self._ledger.is_open(self._incident):  # merged before its worker began: that may have been written before its opening
+                b, into = self._b, self._ledger.home(self._incident)
+                await write(b.journal, entries.merge_incident(self._incident.id, into, b.clock.now(), b.scope, b.epoch))
+            while self._ledger.is_open(self._incident):
+                woken.clear()
+                if await self._take_turn():
+                    await self._wait(woken)
+            await self._finish()
+        finally:
+            for task in self._running.values():
+                task.cancel()
+
+    async def _take_turn(self) -> bool:
+        """Ask the remedy once and start what it wants; False = it is closed."""
+        if self._b.modes.of(self._policy) is Mode.ACT:
+            for step in self._next_steps(self._done):
+                self._start(self._action(step))
+        else:
+            await self._rehearse()
+        if not self._running and self._ledger.is_over(self._incident, self._b.clock.now()):
+            await self._close()
+            return False
+        return True
 
     async def _begin(self) -> bool:
         """The way of most troubles: opening and first intent in one transaction. False = the longer way must be gone."""
         acting = self._b.modes.of(self._policy) is Mode.ACT and self._ledger.is_open(self._incident)
-        step = self._next_step({}) if acting else None
-        if step is None:
+        steps = self._next_steps({}) if acting else ()
+        if not steps:
             return False
-        action = self._action(step)
+        first, *others = [self._action(step) for step in steps]
         try:
-            _, intent = await self._b.journal.commit(entries.begin(self._incident, self._b.epoch, action, self._b.clock.now()))
+            _, intent = await self._b.journal.commit(entries.begin(self._incident, self._b.epoch, first, self._b.clock.now()))
         except FencedError:
             raise
         except JournalError:
             return False
         if intent is None:
             return False
-        await self._perform(action, intent)
+        self._start(first, intent)
+        for action in others:
+            self._start(action)
         return True
 
     async def _take_up(self, left: Sequence[Action]) -> None:
@@ -142,8 +155,11 @@ class Worker:
         if self._incident.id != mine.id:
             self._done = await self._recall(self._incident)
         for action in left:
-            self._done[action.step.name] = outcome = await self._b.performer.resume(action)
-            self._b.teller.action(action, outcome)
+            self._running[action.step.name] = asyncio.create_task(self._resume(action), name=action.id)
+
+    async def _resume(self, action: Action) -> None:
+        self._done[action.step.name] = outcome = await self._b.performer.resume(action)
+        self._b.teller.action(action, outcome)
 
     async def _recall(self, incident: Incident) -> dict[str, Outcome]:
         """What came of its steps so far."""
@@ -160,23 +176,27 @@ class Worker:
             await write(b.journal, entries.widen_incident(wider, b.clock.now(), b.epoch))
         return wider
 
-    def _next_step(self, done: Mapping[str, Outcome], *, still_raised: bool | None = None) -> Step | None:
+    def _next_steps(self, done: Mapping[str, Outcome], *, still_raised: bool | None = None) -> tuple[Step, ...]:
+        """What the remedy wants now, but for what is under way."""
         if self._remedy is None or len(done) >= MOST_STEPS:
-            return None
+            return ()
+        name = f"remedy {self._incident.kind}"
+        try:
+            steps = vet_steps(self._remedy.next(self._make_case(done, still_raised), self._b.world(), self._b.clock.now()))
+        except BUGS as error:  # a plugin's bug costs its own remedy; the incident stays open and says so
+            self._b.health.report(name, f"cannot say the next step: {describe(error)}")
+            return ()
+        again = [step.name for step in steps if step.name in done]
+        self._b.health.report(name, f"asks again for step {again[0]!r}, whose outcome it has" if again else "")
+        return tuple(step for step in steps if step.name not in done and step.name not in self._running)
+
+    def _make_case(self, done: Mapping[str, Outcome], still_raised: bool | None) -> Case:
         raised = self._ledger.is_raised(self._incident) if still_raised is None else still_raised
         incident = self._ledger.current(self._incident)
-        case = Case(incident=incident, done=done, still_raised=raised, causes=self._b.causes(incident))
-        try:
-            wanted = self._remedy.next(case, self._b.world(), self._b.clock.now())
-            step = None if wanted is None else vet_step(wanted)
-        except BUGS as error:  # a plugin's bug costs its own remedy; the incident stays open and says so
-            self._b.health.report(f"remedy {self._incident.kind}", f"cannot say the next step: {describe(error)}")
-            return None
-        if step is not None and step.name in done:
-            self._b.health.report(f"remedy {self._incident.kind}", f"asks again for step {step.name!r}, whose outcome it has")
-            return None
-        self._b.health.report(f"remedy {self._incident.kind}", "")
-        return step
+        watches: Mapping[str, float] = getattr(self._remedy, "watches", {})
+        seen = self._b.look(watches) if watches else NOTHING_SEEN
+        running = frozenset(self._running)
+        return Case(incident=incident, done=dict(done), still_raised=raised, causes=self._b.causes(incident), seen=seen, running=running)
 
     def _action(self, step: Step) -> Action:
         now = self._b.clock.now()
@@ -191,6 +211,9 @@ class Worker:
             policy=self._policy,
         )
 
+    def _start(self, action: Action, intent: Action | None = None) -> None:
+        self._running[action.step.name] = asyncio.create_task(self._perform(action, intent), name=action.id)
+
     async def _perform(self, action: Action, intent: Action | None = None) -> None:
         self._done[action.step.name] = outcome = await self._b.performer.perform(action, intent)
         self._b.teller.action(action, outcome)
@@ -199,9 +222,10 @@ class Worker:
         """What would be done from here on, step by step, as if each step went well; told once as long as it stays the same."""
         raised, done = self._ledger.is_raised(self._incident), dict(self._done)
         actions: list[Action] = []
-        while (step := self._next_step(done, still_raised=raised)) is not None:
-            actions.append(self._action(step))
-            done[step.name] = Outcome(action=actions[-1].id, result=Result.DONE, text="assumed", at=self._b.clock.now())
+        while steps := self._next_steps(done, still_raised=raised):
+            actions += [self._action(step) for step in steps]
+            now = self._b.clock.now()
+            done |= {a.step.name: Outcome(action=a.id, result=Result.DONE, text="assumed", at=now) for a in actions}
         names = tuple(action.step.name for action in actions)
         if names in ((), self._rehearsed):
             return
@@ -231,10 +255,18 @@ class Worker:
         b.teller.incident(self._ledger.close(incident, now))
 
     async def _wait(self, woken: asyncio.Event) -> None:
-        """Until there is news of it, or a turn has passed: modes, holds and deadlines change by themselves."""
-        waiting = {asyncio.ensure_future(woken.wait()), asyncio.ensure_future(self._b.clock.sleep(TURN))}
+        """Until there is news of it, a step has its outcome, or a turn has passed: modes, holds and deadlines change by themselves."""
+        news = [asyncio.ensure_future(woken.wait()), asyncio.ensure_future(self._b.clock.sleep(TURN))]
         try:
-            await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait([*news, *self._running.values()], return_when=asyncio.FIRST_COMPLETED)
         finally:
-            for task in waiting:
+            for task in news:
                 task.cancel()
+        for name in [name for name, task in self._running.items() if task.done()]:
+            self._running.pop(name).result()
+
+    async def _finish(self) -> None:
+        """What is under way when it was merged comes to its outcome."""
+        while self._running:
+            _, task = self._running.popitem()
+            await task

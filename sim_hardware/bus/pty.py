@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import os
 import termios
 import tty
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 
 from sim_hardware.bus.line import Line
 from sim_hardware.bus.port import LinePort
 
 _CHUNK = 4096  # bytes at a time
+_TEND_S = 0.5  # s from one look for dead clients to the next; ours
 
 
 class _Terminal(asyncio.Protocol):
@@ -51,7 +53,7 @@ def _find_speed(baud: int) -> int | None:
 
 
 @contextmanager
-def _open_pair(line: Line) -> Iterator[tuple[int, str]]:
+def _open_pair(line: Line) -> Iterator[tuple[int, int]]:
     """A raw pair, set to the line's speed. This side keeps the client's end open too, else its first close would end the pair."""
     ours, theirs = os.openpty()
     try:
@@ -61,10 +63,20 @@ def _open_pair(line: Line) -> Iterator[tuple[int, str]]:
             settings[4] = settings[5] = speed
             termios.tcsetattr(theirs, termios.TCSANOW, settings)
         os.set_blocking(ours, False)
-        yield ours, os.ttyname(theirs)
+        yield ours, theirs
     finally:
         os.close(ours)
         os.close(theirs)
+
+
+async def _free_from_the_dead(theirs: int) -> None:
+    """Do what a kernel does at the last close: we keep the client's end open, so the TIOCEXCL of one that was killed would last."""
+    while True:
+        await asyncio.sleep(_TEND_S)
+        with suppress(BlockingIOError):  # a client lives, and has its lock
+            fcntl.flock(theirs, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.ioctl(theirs, termios.TIOCNXCL)
+            fcntl.flock(theirs, fcntl.LOCK_UN)
 
 
 @contextmanager
@@ -85,13 +97,15 @@ async def serve_pty(line: Line, link: Path) -> AsyncIterator[str]:
 
     Raises FileExistsError when something else than a link is there, and OSError as the system does.
     """
-    with _open_pair(line) as (fd, device), _place_link(link, device):
+    with _open_pair(line) as (fd, theirs), _place_link(link, os.ttyname(theirs)):
         terminal = _Terminal(fd, line)
         port = line.connect(terminal)
         loop = asyncio.get_running_loop()
         loop.add_reader(fd, terminal.read, port)
+        tending = loop.create_task(_free_from_the_dead(theirs))
         try:
             yield str(link)
         finally:
+            tending.cancel()
             loop.remove_reader(fd)
             port.close()

@@ -5,18 +5,22 @@ from __future__ import annotations
 import asyncio
 import json
 import resource
-from collections.abc import AsyncIterator
+import time
+from collections.abc import AsyncIterator, Coroutine, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from sim_hardware.bus import serve_pty
+from sim_hardware.devices.job import Crew
 from sim_hardware.drives.broker import serve_broker
 from sim_hardware.drives.control import Desk, serve_control
 from sim_hardware.drives.folder import CONTROL, ENDPOINTS, TREE, ServeError, occupy, write_whole
 from sim_hardware.drives.nodes import Trees, serve_nodes
 from sim_hardware.drives.pacing import PlantClock
 from sim_hardware.drives.plugins import Places
+from sim_hardware.drives.ranks import find_socket, look_after, speak_for
 from sim_hardware.drives.settings import TOPOLOGY, write_settings, write_site
 from sim_hardware.drives.venues import LOOPBACK, Loopback
 from sim_hardware.faults.catalogue import CATALOGUE
@@ -61,7 +65,9 @@ async def serve_rack(rack: Rack, folder: Path, seed: int = 0, *, more: str = "",
         await stack.enter_async_context(serve_control(Desk(rig, CATALOGUE, seed, clock), folder / CONTROL))
         endpoints |= {"broker": f"mqtt://{LOOPBACK}:{broker[1]}", "control": f"unix://{folder / CONTROL}"}
         _write_daemons_files(rack, folder, endpoints, broker, more, off)
-        keeping = await stack.enter_async_context(_keep(trees))
+        keeping = await stack.enter_async_context(_keep(trees.keep()))
+        for work in _list_job_work(rig, folder):
+            await stack.enter_async_context(_keep(work))
         stack.callback((folder / ENDPOINTS).unlink, missing_ok=True)
         write_whole(folder / ENDPOINTS, json.dumps(endpoints, indent=2) + "\n")
         yield Served(rig, folder, endpoints, broker, clock, keeping)
@@ -73,10 +79,20 @@ def _list_names(rack: Rack) -> list[str]:
     return [*nodes, *loops, *(ups.name for ups in rack.ups), *(pdu.feed for pdu in rack.pdus)]
 
 
+def _list_job_work(rig: Rig, folder: Path) -> Iterator[Coroutine[Any, Any, None]]:
+    """The job's processes, which speak to the daemons that are there."""
+    crew = Crew(rig.world, lambda _: time.time())
+    if crew.peers:
+        yield look_after(crew)
+        for node in rig.world.rack.nodes:
+            path = find_socket(folder, node.name)
+            yield speak_for(crew, node.name, path, path.exists)
+
+
 @asynccontextmanager
-async def _keep(trees: Trees) -> AsyncIterator[asyncio.Task[None]]:
-    """Let the trees be kept until the context is left."""
-    keeping = asyncio.create_task(trees.keep())
+async def _keep(work: Coroutine[Any, Any, None]) -> AsyncIterator[asyncio.Task[None]]:
+    """Let something go on until the context is left."""
+    keeping = asyncio.create_task(work)
     try:
         yield keeping
     finally:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, TypeVar
 
 import msgspec
 import tomli_w
 
 from sim_hardware.drives.plugins import Places, list_absent, list_plugins
+from sim_hardware.plant.power.spec import read_rack
 from sim_hardware.rack import Rack
 from sim_hardware.rack.reading import merge, write_topology
+from sim_hardware.rack.shape import Ups
+from supernoded.settings import SITE
 
 D = TypeVar("D", bound=msgspec.Struct)
 
@@ -21,7 +24,7 @@ def write_site(rack: Rack, endpoints: Mapping[str, str]) -> str:
     """The topology file, with the URL of every device filled in."""
     wired = msgspec.structs.replace(
         rack,
-        ups=tuple(_wire(ups, endpoints.get(f"ups/{ups.name}", "")) for ups in rack.ups),
+        ups=tuple(_wire(ups, endpoints.get(f"ups/{ups.name}", "")) for ups in _list_tested(rack)),
         pdus=tuple(_wire(pdu, endpoints.get(f"pdu/{pdu.name}", "")) for pdu in rack.pdus),
         loops=tuple(_wire(loop, endpoints.get(loop.subject, "")) for loop in rack.loops),
     )
@@ -42,7 +45,7 @@ def write_settings(rack: Rack, node: str, places: Places, more: str = "", off: t
         "runtime": str(home / "run"),
         "topology": str(places.folder / TOPOLOGY),
         "plugins_off": list(absent),
-        "roles": seat_rings(rack),
+        "roles": seat_roles(rack),
         "mqtt": {"host": host, "port": port},
         "admin": {"group": "", "operators": ""},
         "plugins": {name: told for name, told in list_plugins(rack, node, places).items() if name not in absent},
@@ -50,9 +53,24 @@ def write_settings(rack: Rack, node: str, places: Places, more: str = "", off: t
     return tomli_w.dumps(merge(table, msgspec.toml.decode(more) if more else {}))
 
 
-def seat_rings(rack: Rack) -> dict[str, str]:
-    """Who judges rings of nodes: the first node of each; a ring within one node is that node's without a word."""
-    return {f"ring/{ring.name}": ring.order[0] for ring in rack.rings if ring.level == "cluster"}
+def seat_roles(rack: Rack) -> dict[str, str]:
+    """Who has which role: the first node of a ring of nodes has that ring, and the first node of all has the feeds and their site.
+
+    A ring within one node is that node's without a word, and on a site of one node all is.
+    """
+    if len(rack.nodes) == 1:
+        return {}
+    first = rack.nodes[0].name
+    rings = {f"ring/{ring.name}": ring.order[0] for ring in rack.rings if ring.level == "cluster"}
+    feeds = dict.fromkeys((*(ups.name for ups in rack.ups), *(pdu.feed for pdu in rack.pdus)), first)
+    return {**rings, **{f"feed/{feed}": node for feed, node in feeds.items()}, **({f"power/{SITE}": first} if feeds else {})}
+
+
+def _list_tested(rack: Rack) -> Iterator[Ups]:
+    """The UPSes with what the test of their batteries at commissioning has shown: what new ones have, to a hundredth."""
+    energy = {spec.name: spec.full_j / 3600.0 for spec in read_rack(rack).ups}
+    for ups in rack.ups:
+        yield ups if ups.energy_wh else msgspec.structs.replace(ups, energy_wh=round(energy[ups.name], 2))
 
 
 def _wire(device: D, url: str) -> D:

@@ -6,14 +6,17 @@ import asyncio
 import tempfile
 import time
 from collections.abc import Callable, Coroutine
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
+from sim_hardware.devices.job import Crew
 from sim_hardware.drives.commissioning import commission
 from sim_hardware.drives.known import load_known_rack
 from sim_hardware.drives.observer import Observer
 from sim_hardware.drives.playing import CLUSTER, Repertoire, list_off
 from sim_hardware.drives.plugins import Places
+from sim_hardware.drives.ranks import find_socket, look_after, speak_for
 from sim_hardware.drives.settings import TOPOLOGY, write_settings, write_site
 from sim_hardware.drives.site import SimSite
 from sim_hardware.drives.stage import RigStage, let_act
@@ -64,6 +67,7 @@ async def _play(loop: SimLoop, setup: Setup, folder: Path, direct: Callable[[Sta
         loop.spawn("observer", stage.observer.run)
         if setup.plugins != ():
             _start_daemons(site, rig, setup, folder)
+            _start_ranks(loop, site, rig, folder)
         if setup.stand_in:
             loop.spawn("stand-in", lambda: let_act(STAND_INS[setup.stand_in](), rig))
         await stage.observer.listening.wait()
@@ -77,6 +81,15 @@ def _start_daemons(site: SimSite, rig: Rig, setup: Setup, folder: Path) -> None:
         config = folder / f"{node.name}.toml"
         config.write_text(write_settings(rig.world.rack, node.name, places, setup.settings, off))
         site.start(node.name, config)
+
+
+def _start_ranks(loop: SimLoop, site: SimSite, rig: Rig, folder: Path) -> None:
+    """The job's processes, on the hosts of their nodes."""
+    crew = Crew(rig.world, lambda node: site.clocks[node].now())
+    if crew.peers:
+        loop.spawn("job", partial(look_after, crew))
+        for node in rig.world.rack.nodes:
+            loop.spawn(f"{node.name}/job", partial(speak_for, crew, node.name, find_socket(folder, node.name)), host=node.name)
 
 
 def _bound(loop: SimLoop, max_wall: float, main: asyncio.Task[Any]) -> None:

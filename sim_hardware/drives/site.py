@@ -105,6 +105,7 @@ class _Tracing(logging.Handler):
         self._loop.trace(self._who, record.levelname, record.getMessage())
 
 
-def _open_wires(rig: Rig | None, node: str, pen: Pen) -> Callable[[str], Wires]:
+def _open_wires(rig: Rig | None, node: str, settings: Settings, pen: Pen) -> Callable[[str], Wires]:
+    del settings  # a simulated rack has no reflex process
     system = SystemWires(pen, devices=Devices())
     return system.owned_by if rig is None else RigWires(rig, node, pen, system).owned_by

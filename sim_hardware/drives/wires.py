@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import math
+import os
 from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
+from functools import partial
 from posixpath import basename, normpath
 from urllib.parse import urlsplit
 
@@ -14,7 +17,8 @@ from sim_hardware.devices.tools import TOOLS, run_tool
 from sim_hardware.drives.log_tree import FOLDER, LogTree
 from sim_hardware.rig import Rig
 from supernoded.errors import WireError
-from supernoded.wire import Command, Http, Pen, Stream, Tree
+from supernoded.wire import Command, Datagrams, Http, Line, Pen, Stream, Tree
+from supernoded.wire.line_address import parse_line
 from supernoded.wire.ports import Answer
 from supernoded.wire.system import SystemWires
 
@@ -50,6 +54,15 @@ class RigWires:
         """See `Wires.stream`."""
         return self._system.stream(url)
 
+    def line(self, url: str) -> Line:
+        """See `Wires.line`; the serial devices are the rig's lines, each node with an adapter of its own on them."""
+        address = parse_line(url)
+        return self._system.line(url, partial(self._connect, address.place) if address.scheme == "serial" else None)
+
+    def datagrams(self, url: str) -> Datagrams:
+        """See `Wires.datagrams`."""
+        return self._system.datagrams(url)
+
     def http(self, url: str, *, user: str = "", password_file: str = "", ca_file: str = "", insecure: bool = False) -> Http:
         """See `Wires.http`."""
         return self._system.http(url, user=user, password_file=password_file, ca_file=ca_file, insecure=insecure)
@@ -57,6 +70,11 @@ class RigWires:
     async def close(self) -> None:
         """Close every line of every owner."""
         await self._system.close()
+
+    async def _connect(self, path: str, protocol: asyncio.Protocol) -> None:
+        if path not in self._rig.lines:
+            raise OSError(errno.ENOENT, os.strerror(errno.ENOENT))
+        self._rig.lines[path].connect(protocol)
 
 
 class SimTree:

@@ -68,6 +68,8 @@ class Ups(_Table, frozen=True, kw_only=True):
 
     name: str
     rated_va: Positive | None = None
+    energy_wh: Positive | None = None  # as last tested; where it is absent the daemons are told the true one
+    efficiency: Share = 0.9
     wire: str = ""
 
 
@@ -84,6 +86,8 @@ class Pdu(_Table, frozen=True, kw_only=True):
 
     name: str
     feed: str
+    restore_s: Positive = 10.0
+    qualified: bool = False
     wire: str = ""
     outlets: tuple[Outlet, ...] = ()
 

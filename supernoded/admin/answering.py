@@ -10,6 +10,8 @@ from supernoded import __version__
 from supernoded.admin.desk import Caller, Request
 from supernoded.admin.diagnosing import choose_incidents, choose_readings, find_related, order_verdicts
 from supernoded.admin.linking import list_links
+from supernoded.admin.powering import list_power
+from supernoded.admin.timeline import AFTER, BEFORE, WATCHED, tell_timeline
 from supernoded.errors import AdminError, JournalError
 from supernoded.house import House
 from supernoded.journal import entries, queries
@@ -32,6 +34,7 @@ from supernoded.messages import (
     Plugin,
     Plugins,
     PolicyMode,
+    Power,
     ReadingFilter,
     Readings,
     Rehearsed,
@@ -40,8 +43,9 @@ from supernoded.messages import (
     SessionCondition,
     Status,
     Story,
+    Timeline,
 )
-from supernoded.model import Mode, Said
+from supernoded.model import Incident, Mode, Said
 from supernoded.registry import Found
 from supernoded.supervisor import Condition
 
@@ -145,6 +149,31 @@ class FrontDesk:
         return Diagnosed(
             now=self._now(), subject=subject, related=related[1:], verdicts=verdicts, causes=causes, readings=readings, incidents=incidents
         )
+
+    async def power(self) -> Power:
+        """See `Desk.power`."""
+        judge = next((node for role, node in sorted(self._h.seats.roles.items()) if role.startswith("power/")), "")
+        return list_power(self._h.readings(), self._h.last_words(), self._h.settings.topology, self._now(), judge)
+
+    async def timeline(self, incident: str) -> Timeline | None:
+        """See `Desk.timeline`."""
+        read = self._h.journal.ask
+        one = await read(queries.incident(incident)) if incident else await self._find_newest_of_power()
+        if one is None:
+            return None
+        mine = queries.Filter(incident=one.id, limit=WHOLE_STORY)
+        since, until = one.opened - BEFORE, one.closed + AFTER if one.closed is not None else None
+        asked = [queries.Filter(kind=quantity, since=since, until=until, limit=WHOLE_STORY) for quantity in WATCHED]
+        turns = [await read(queries.readings(wanted)) for wanted in asked]
+        events, done, would = await read(queries.events(mine)), await read(queries.actions(mine)), await read(queries.rehearsals(mine))
+        moments = tell_timeline(events.rows, (*done.rows, *would.rows), [reading for found in turns for reading in found.rows])
+        left_off = events.left_off + done.left_off + would.left_off + sum(found.left_off for found in turns)
+        return Timeline(now=self._now(), incident=one, moments=moments, left_off=left_off)
+
+    async def _find_newest_of_power(self) -> Incident | None:
+        kinds = sorted({rule.kind for rule in self._h.parts.rules if rule.kind.startswith("power.")})
+        found = [await self._h.journal.ask(queries.incidents(queries.Filter(kind=kind, limit=1))) for kind in kinds]
+        return max((one for rows in found for one in rows.rows), key=lambda one: one.opened, default=None)
 
     async def incidents(self, wanted: IncidentFilter) -> Incidents:
         """See `Desk.incidents`."""

@@ -9,6 +9,7 @@ import msgspec
 from supernoded.messages import (
     ActionFilter,
     Actions,
+    CheckpointAsk,
     Diagnosed,
     EventFilter,
     Events,
@@ -16,15 +17,19 @@ from supernoded.messages import (
     Holds,
     IncidentFilter,
     Incidents,
+    Jobs,
     Links,
     ModeChanged,
     Modes,
     Plugins,
+    Power,
     ReadingFilter,
     Readings,
     Rehearsed,
+    Requested,
     Status,
     Story,
+    Timeline,
 )
 from supernoded.model import Mode
 
@@ -75,6 +80,26 @@ class Desk(Protocol):
 
     async def diagnose(self, subject: str) -> Diagnosed | None:
         """What is known of a subject, from the hardware up; None when nothing is."""
+        ...
+
+    async def power(self) -> Power:
+        """All UPSes and PDUs."""
+        ...
+
+    async def timeline(self, incident: str) -> Timeline | None:
+        """What was seen and done about an incident, or about the newest one of power; None when there is none."""
+        ...
+
+    async def jobs(self) -> Jobs:
+        """The training jobs on this node."""
+        ...
+
+    async def find_checkpoint(self, job: str, request: str) -> Requested:
+        """How a request stands, the newest where none is named. Raises AdminError when there is no such job or request."""
+        ...
+
+    async def ask_checkpoint(self, job: str, wanted: CheckpointAsk, caller: Caller) -> Requested:
+        """Ask a job for a checkpoint. Raises AdminError when there is nobody to ask."""
         ...
 
     async def incidents(self, wanted: IncidentFilter) -> Incidents:

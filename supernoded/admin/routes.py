@@ -15,6 +15,8 @@ from supernoded.messages import (
     VERSION_PATH,
     ActionFilter,
     Answer,
+    CheckpointAsk,
+    CheckpointFilter,
     EventFilter,
     IncidentFilter,
     ModeChange,
@@ -22,6 +24,7 @@ from supernoded.messages import (
     ReadingFilter,
     RehearsalFilter,
     SubjectFilter,
+    TimelineFilter,
     encode,
 )
 
@@ -49,6 +52,10 @@ def make_routes(desk: Desk) -> list[web.RouteDef]:
         "readings": lambda request: desk.readings(read_query(request, ReadingFilter)),
         "links": lambda _: desk.links(),
         "diagnosis": lambda request: _diagnose(desk, read_query(request, SubjectFilter)),
+        "power": lambda _: desk.power(),
+        "timeline": lambda request: _tell_timeline(desk, read_query(request, TimelineFilter)),
+        "jobs": lambda _: desk.jobs(),
+        "jobs/{job}/checkpoint": lambda request: _find_checkpoint(desk, request),
         "incidents": lambda request: desk.incidents(read_query(request, IncidentFilter)),
         "incidents/{id}": lambda request: _tell_story(desk, request.match_info["id"]),
         "events": lambda request: desk.events(read_query(request, EventFilter)),
@@ -60,6 +67,7 @@ def make_routes(desk: Desk) -> list[web.RouteDef]:
     return [
         *(web.get(f"{VERSION_PATH}/{path}", _answering(ask)) for path, ask in gets.items()),
         web.put(f"{VERSION_PATH}/modes/{{policy}}", _answering(lambda request: _set_mode(desk, request))),
+        web.post(f"{VERSION_PATH}/jobs/{{job}}/checkpoint", _answering(lambda request: _ask_checkpoint(desk, request))),
         web.get("/metrics", _metering(desk)),
     ]
 
@@ -69,6 +77,14 @@ async def _tell_story(desk: Desk, incident: str) -> Answer:
     if story is None:
         raise NotFoundError(f"there is no incident {incident!r}; `supernodectl incidents --all` lists them")
     return story
+
+
+async def _tell_timeline(desk: Desk, wanted: TimelineFilter) -> Answer:
+    told = await desk.timeline(wanted.incident)
+    if told is None:
+        what = f"there is no incident {wanted.incident!r}" if wanted.incident else "there was no incident of power yet"
+        raise NotFoundError(f"{what}; `supernodectl incidents --all` lists them")
+    return told
 
 
 async def _diagnose(desk: Desk, wanted: SubjectFilter) -> Answer:
@@ -85,6 +101,15 @@ async def _rehearse(desk: Desk, wanted: RehearsalFilter) -> Answer:
 async def _set_mode(desk: Desk, request: web.Request) -> Answer:
     wanted, caller = read_body(await request.read(), ModeChange), request[CALLER]
     return await desk.set_mode(request.match_info["policy"], wanted.mode, caller)
+
+
+async def _find_checkpoint(desk: Desk, request: web.Request) -> Answer:
+    return await desk.find_checkpoint(request.match_info["job"], read_query(request, CheckpointFilter).request)
+
+
+async def _ask_checkpoint(desk: Desk, request: web.Request) -> Answer:
+    wanted, caller = read_body(await request.read(), CheckpointAsk), request[CALLER]
+    return await desk.ask_checkpoint(request.match_info["job"], wanted, caller)
 
 
 def _metering(desk: Desk) -> Handler:

@@ -12,9 +12,11 @@ from supernoded.ctl.client import UnreachableError
 from supernoded.ctl.completion import PROGRAM, completion
 from supernoded.ctl.deferred import Deferred
 from supernoded.ctl.incidents import actions, events, holds, incidents
+from supernoded.ctl.jobs import checkpoint, jobs
 from supernoded.ctl.links import diagnose, links
 from supernoded.ctl.mode import mode
 from supernoded.ctl.options import common
+from supernoded.ctl.power import power
 from supernoded.ctl.readings import plugins, readings
 from supernoded.ctl.status import status
 from supernoded.ctl.top import top
@@ -71,7 +73,8 @@ def db() -> None:
     """Bring a journal's database up to date; works without the daemon."""
 
 
-for _verb in (status, links, diagnose, plugins, readings, incidents, events, actions, holds, mode, top, completion, db):
+_WATCHING = (status, top, links, power, jobs, plugins, readings, diagnose, incidents, events, actions, holds)
+for _verb in (*_WATCHING, mode, checkpoint, completion, db):
     program.add_command(_verb)
 program.add_command(Deferred("replay", "supernoded.ctl.replay:command", "Run recorded input through the daemon's rules."))
 program.add_command(Deferred("chaos", "supernoded.ctl.chaos:chaos", "Play scenarios: what is done to a rack, and what must come of it."))

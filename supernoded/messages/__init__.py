@@ -32,7 +32,18 @@ from supernoded.messages.answers import (
     Story,
     encode,
 )
-from supernoded.messages.filters import ActionFilter, EventFilter, Filter, IncidentFilter, ReadingFilter, RehearsalFilter, SubjectFilter
+from supernoded.messages.filters import (
+    ActionFilter,
+    EventFilter,
+    Filter,
+    IncidentFilter,
+    ReadingFilter,
+    RehearsalFilter,
+    SubjectFilter,
+    TimelineFilter,
+)
+from supernoded.messages.jobs import CheckpointAsk, CheckpointFilter, JobRow, Jobs, RankRow, Requested, RequestRow
+from supernoded.messages.power import Moment, Power, Strip, Supply, Timeline
 
 __all__ = [
     "SCHEMA",
@@ -40,6 +51,8 @@ __all__ = [
     "ActionFilter",
     "Actions",
     "Answer",
+    "CheckpointAsk",
+    "CheckpointFilter",
     "Deed",
     "Diagnosed",
     "EventFilter",
@@ -49,6 +62,8 @@ __all__ = [
     "Holds",
     "IncidentFilter",
     "Incidents",
+    "JobRow",
+    "Jobs",
     "JournalCondition",
     "LeftOut",
     "Link",
@@ -56,20 +71,29 @@ __all__ = [
     "ModeChange",
     "ModeChanged",
     "Modes",
+    "Moment",
     "Part",
     "Plugin",
     "Plugins",
     "PolicyMode",
+    "Power",
     "Problem",
+    "RankRow",
     "ReadingFilter",
     "Readings",
     "RehearsalFilter",
     "Rehearsed",
+    "RequestRow",
+    "Requested",
     "Role",
     "SensorCondition",
     "SessionCondition",
     "Status",
     "Story",
+    "Strip",
     "SubjectFilter",
+    "Supply",
+    "Timeline",
+    "TimelineFilter",
     "encode",
 ]

@@ -263,6 +263,6 @@ class Diagnosed(Answer, frozen=True, kw_only=True):
 _encoder = msgspec.json.Encoder(order="deterministic")
 
 
-def encode(answer: Answer | Problem | ModeChange) -> bytes:
+def encode(answer: msgspec.Struct) -> bytes:
     """The JSON of one message; the same message gives the same bytes."""
     return _encoder.encode(answer)

@@ -71,3 +71,9 @@ class SubjectFilter(Filter, frozen=True, kw_only=True):
     """One subject, by its whole name."""
 
     subject: Annotated[str, msgspec.Meta(min_length=1)]
+
+
+class TimelineFilter(Filter, frozen=True, kw_only=True):
+    """Whose timeline; empty = the newest incident of power."""
+
+    incident: str = ""

@@ -131,15 +131,21 @@ class Loop(Protocol[M]):
 
 
 class Remedy(Protocol):
-    """Says what to do next about an incident: pure."""
+    """Says what to do next about an incident: pure.
+
+    One that needs readings has a property `watches` as a rule has (quantity -> window), and finds them in `Case.seen`.
+    """
 
     @property
     def answers(self) -> str:
         """The kind of verdict it answers."""
         ...
 
-    def next(self, case: Case, world: World, now: float) -> Step | None:
-        """The next step, None when there is none."""
+    def next(self, case: Case, world: World, now: float) -> Step | Sequence[Step] | None:
+        """The next step, or several to be performed at once; None or empty when there is none.
+
+        Asked at every news, also while steps are under way: those are in `case.running`, and are not doubled.
+        """
         ...
 
 

@@ -8,8 +8,11 @@ from pathlib import Path
 
 import msgspec
 
+from supernoded.history import View
 from supernoded.model import Cause, Hold, Incident, Mode, Outcome, Reading
 from supernoded.topology import Topology
+
+NOTHING_SEEN = View({}, 0.0, {})
 
 
 class World(msgspec.Struct, frozen=True, kw_only=True):
@@ -24,12 +27,17 @@ class World(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Case(msgspec.Struct, frozen=True, kw_only=True):
-    """One incident being worked: what came of each step so far, whether the trouble is still there, and what explains it."""
+    """One incident being worked: what came of each step so far, whether the trouble is still there, and what explains it.
+
+    `seen` is what the incident's scope has read of the quantities that the remedy watches, as of now.
+    """
 
     incident: Incident
     done: Mapping[str, Outcome] = {}
     still_raised: bool = True
     causes: tuple[Cause, ...] = ()  # as of now, the best first
+    seen: View = NOTHING_SEEN
+    running: frozenset[str] = frozenset()  # names of the steps under way; one that is asked for again meanwhile is not doubled
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):

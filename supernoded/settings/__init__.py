@@ -1,5 +1,6 @@
 """TOML becomes typed settings; an unknown key, a missing file or an impossible value is an error that names it."""
 
+from supernoded.settings.job import Job
 from supernoded.settings.reading import (
     default_settings,
     list_files,
@@ -9,16 +10,22 @@ from supernoded.settings.reading import (
     read_secret,
     read_settings,
 )
-from supernoded.settings.shape import Admin, Guards, Incidents, Journal, Mqtt, Policy, Settings
+from supernoded.settings.reflex import Reflex
+from supernoded.settings.shape import SITE, Admin, Guards, Incidents, Journal, Mqtt, Policy, Settings
+from supernoded.settings.vault import Vault
 
 __all__ = [
+    "SITE",
     "Admin",
     "Guards",
     "Incidents",
+    "Job",
     "Journal",
     "Mqtt",
     "Policy",
+    "Reflex",
     "Settings",
+    "Vault",
     "default_settings",
     "list_files",
     "load_settings",

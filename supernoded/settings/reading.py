@@ -162,6 +162,12 @@ def _place(settings: Settings, folder: Path) -> Settings:
         journal=msgspec.structs.replace(settings.journal, file=state / settings.journal.file, **journal),
         mqtt=msgspec.structs.replace(settings.mqtt, **mqtt),
         admin=msgspec.structs.replace(settings.admin, socket=runtime / settings.admin.socket),
+        job=msgspec.structs.replace(
+            settings.job,
+            socket=runtime / settings.job.socket,
+            tokens={name: folder / path for name, path in settings.job.tokens.items()},
+        ),
+        reflex=msgspec.structs.replace(settings.reflex, socket=runtime / settings.reflex.socket, record=state / settings.reflex.record),
     )
 
 
@@ -172,7 +178,8 @@ def _check_placed(page: Page, settings: Settings) -> None:
         page.report(
             key, settings.admin.socket, f"the socket's path has {length} bytes, at most {LONGEST_SOCKET} are possible", "use a shorter one"
         )
-    for key, path in list_files(settings):
+    tokens: list[tuple[Key, Path]] = [(("job", "tokens", name), path) for name, path in settings.job.tokens.items()]
+    for key, path in [*list_files(settings), *tokens]:
         found = _try_secret(path)
         if found.fault:
             page.report(key, path, found.fault, found.remedy)

@@ -11,11 +11,15 @@ from urllib.parse import urlsplit
 
 from supernoded.limits import Limits
 from supernoded.model import Mode
+from supernoded.settings.job import Job
+from supernoded.settings.reflex import Reflex
+from supernoded.settings.vault import Vault
 from supernoded.tables import Conflict, Table, about
 from supernoded.topology import Topology
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 _NO_HOST = re.compile(r"[^A-Za-z0-9_.-]")  # what stands in no name; an IPv6 address has more
+SITE = "site"  # of the role power/<site>, where the settings of the power policy name no other
 _LONE_ROLES = ("spares", "fleet")
 _ROLES = ("ring", "cdu", "feed", "power", "job")  # design: ring/<domain>, cdu/<id>, ...
 
@@ -133,6 +137,9 @@ class Settings(Table, frozen=True, kw_only=True):
     journal: Journal = Journal()
     mqtt: Mqtt = Mqtt()
     admin: Admin = Admin()
+    job: Job = Job()
+    vault: Vault = Vault()
+    reflex: Reflex = Reflex()
     incidents: Incidents = Incidents()
     guards: Guards = Guards()
     roles: Annotated[Mapping[str, str], about("role = node, the fixed seats of a site without a database")] = {}
@@ -145,12 +152,16 @@ class Settings(Table, frozen=True, kw_only=True):
         return (*self.maintenance, *(self.policies[policy].maintenance if policy in self.policies else ()))
 
     def list_seats(self) -> Mapping[str, str]:
-        """Role -> node: as the settings say, and where they say nothing a ring whose members are all in one node is that node's."""
+        """Role -> node: as the settings say; else a ring within one node is that node's, and on a site of one node so is all."""
+        nodes = [node.name for node in self.topology.nodes]
         own: dict[str, str] = {}
         for ring in self.topology.rings:
-            nodes = {member.partition("/")[0] for member in ring.order}
-            if len(nodes) == 1:
-                own[f"ring/{ring.name}"] = nodes.pop()
+            members = {member.partition("/")[0] for member in ring.order}
+            if len(members) == 1:
+                own[f"ring/{ring.name}"] = members.pop()
+        if len(nodes) == 1:
+            feeds = (f"feed/{name}" for name in self.topology.list_feeds())
+            own |= dict.fromkeys((*feeds, *(loop.subject for loop in self.topology.loops), f"power/{SITE}"), nodes[0])
         return {**own, **self.roles}
 
     def conflicts(self) -> Iterable[Conflict]:

@@ -20,6 +20,7 @@ from supernoded.sampling import Scale
 from supernoded.testing.clock import ManualClock
 from supernoded.testing.collecting import ScenarioFile, collect_scenario
 from supernoded.testing.memory import MemoryCommand, MemoryHost, MemoryHttp, MemoryStream, MemoryTree, MemoryWires
+from supernoded.testing.memory_lines import MemoryDatagrams, MemoryLine
 from supernoded.testing.trial import PlayDaemon, Trial, find_player
 from supernoded.topology import Topology
 from supernoded.wire import Node
@@ -31,8 +32,10 @@ __all__ = [
     "Judge",
     "ManualClock",
     "MemoryCommand",
+    "MemoryDatagrams",
     "MemoryHost",
     "MemoryHttp",
+    "MemoryLine",
     "MemoryStream",
     "MemoryTree",
     "MemoryWires",

@@ -6,8 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from fnmatch import fnmatchcase
 
 from supernoded.errors import WireError
+from supernoded.testing.memory_lines import MemoryDatagrams, MemoryLine
 from supernoded.wire import Machine, Pen
-from supernoded.wire.ports import Answer, Disk, Running
+from supernoded.wire.ports import Answer, Disk, Find, Greeting, Running
+from supernoded.wire.stream import up_to
 
 
 class MemoryTree:
@@ -75,33 +77,68 @@ class MemoryCommand:
 
 
 class MemoryStream:
-    """A device that `answer` plays: a request's bytes in, an answer's bytes out. `sent` is every request, in order."""
+    """A device that `answer` plays: a request's bytes in, an answer's bytes out. `sent` is every request, in order.
+
+    A greeting is said first, and again after `close` or a failure; `secured` is who signs the certificate, once it has asked for TLS.
+    """
 
     def __init__(self, url: str, pen: Pen) -> None:
         self.answer: Callable[[bytes], bytes] | None = None
         self.sent: list[bytes] = []
         self.closed = False
+        self.secured: str | None = None
         self._url, self._pen = url, pen
+        self._greeting: Greeting | None = None
+        self._open = False
 
-    async def exchange(self, request: bytes, end: bytes = b"\n", within: float = 2.0) -> bytes:
+    def greet_with(self, greeting: Greeting) -> None:
+        """See `Stream.greet_with`."""
+        self._greeting = greeting
+
+    async def exchange(self, request: bytes, end: bytes | Find = b"\n", within: float = 2.0) -> bytes:
         """See `Stream.exchange`."""
+        del within
+        await self._connect()
+        return await self._say(request, end)
+
+    async def order(self, scope: str, request: bytes, end: bytes | Find = b"\n", within: float = 2.0) -> bytes:
+        """See `Stream.order`."""
+        del within
+        await self._connect()
+        self._pen.ask(scope)
+        return await self._say(request, end)
+
+    async def ask(self, request: bytes, end: bytes | Find = b"\n") -> bytes:
+        """See `Opening.ask`."""
         if self.answer is None:
             raise WireError(f"{self._url}: nobody listens; give the test's stream an `answer`")
-        self.closed = False
         self.sent.append(request)
         answer = self.answer(request)
-        if not answer.endswith(end):
-            raise WireError(f"{self._url}: no whole answer to {request!r} within {within:g} s, only {answer!r}")
-        return answer
+        found = (end if callable(end) else up_to(end))(answer)
+        if found is None or found.stop != len(answer):
+            raise WireError(f"{self._url}: no whole answer to {request!r}, only {answer!r}")
+        return answer[found]
 
-    async def order(self, scope: str, request: bytes, end: bytes = b"\n", within: float = 2.0) -> bytes:
-        """See `Stream.order`."""
-        self._pen.ask(scope)
-        return await self.exchange(request, end, within)
+    async def secure(self, ca_file: str = "", *, insecure: bool = False) -> None:
+        """See `Opening.secure`."""
+        del insecure
+        self.secured = ca_file
 
     async def close(self) -> None:
         """See `Stream.close`."""
-        self.closed = True
+        self.closed, self._open = True, False
+
+    async def _connect(self) -> None:
+        self.closed = False
+        if not self._open and self._greeting is not None:
+            await self._greeting(self)
+        self._open = True
+
+    async def _say(self, request: bytes, end: bytes | Find) -> bytes:
+        self._open = False  # until its answer is whole
+        answer = await self.ask(request, end)
+        self._open = True
+        return answer
 
 
 class MemoryHttp:
@@ -110,6 +147,7 @@ class MemoryHttp:
     def __init__(self, url: str, pen: Pen) -> None:
         self.answers: dict[str, Mapping[str, object] | WireError] = {}
         self.orders: list[tuple[str, str, str, Mapping[str, object]]] = []
+        self.matches: list[str] = []  # the entity tag of each order
         self.closed = False
         self._url, self._pen = url, pen
 
@@ -122,11 +160,14 @@ class MemoryHttp:
             raise found
         return found
 
-    async def order(self, scope: str, method: str, path: str, body: Mapping[str, object], within: float = 5.0) -> Mapping[str, object]:
+    async def order(
+        self, scope: str, method: str, path: str, body: Mapping[str, object], within: float = 5.0, match: str = ""
+    ) -> Mapping[str, object]:
         """See `Http.order`; the answer is empty."""
         del within
         self._pen.ask(scope)
         self.orders.append((scope, method, path.strip("/"), body))
+        self.matches.append(match)
         return {}
 
     async def close(self) -> None:
@@ -135,7 +176,7 @@ class MemoryHttp:
 
 
 class MemoryWires:
-    """Trees, commands, streams and services in memory, one of each name. A scope in `refusals` may not write, for that reason."""
+    """What is opened by URL in memory, one of each name. A scope in `refusals` may not write, for that reason."""
 
     def __init__(self) -> None:
         self.refusals: dict[str, str] = {}
@@ -143,6 +184,8 @@ class MemoryWires:
         self._trees: dict[str, MemoryTree] = {}
         self._commands: dict[tuple[str, ...], MemoryCommand] = {}
         self._streams: dict[str, MemoryStream] = {}
+        self._lines: dict[str, MemoryLine] = {}
+        self._datagrams: dict[str, MemoryDatagrams] = {}
         self._services: dict[str, MemoryHttp] = {}
 
     def tree(self, root: str) -> MemoryTree:
@@ -159,6 +202,19 @@ class MemoryWires:
         if not url.startswith(("tcp://", "unix:///")):
             raise WireError(f"{url!r}: a stream is tcp://host:port or unix:///path")
         return self._streams.setdefault(url, MemoryStream(url, self._pen))
+
+    def line(self, url: str) -> MemoryLine:
+        """The line at `url`, whatever its query says."""
+        name = url.split("?", maxsplit=1)[0]
+        if not name.startswith(("serial:///", "tcp://", "reflex://")):
+            raise WireError(f"{url!r}: a line is serial:///path, tcp://host:port or reflex://name")
+        return self._lines.setdefault(name, MemoryLine(name, self._pen))
+
+    def datagrams(self, url: str) -> MemoryDatagrams:
+        """The device at `url`."""
+        if not url.startswith("udp://"):
+            raise WireError(f"{url!r}: datagrams go to udp://host:port")
+        return self._datagrams.setdefault(url, MemoryDatagrams(url, self._pen))
 
     def http(self, url: str, *, user: str = "", password_file: str = "", ca_file: str = "", insecure: bool = False) -> MemoryHttp:
         """The service at `url`."""

@@ -14,6 +14,7 @@ from supernoded.topology.site import FAMILIES, PORTS, CoolantLoop, Pdu, RingLeve
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 _SLOT = re.compile(r"card(0|[1-9][0-9]{0,3})")
 _URL = re.compile(r"[a-z][a-z0-9+.-]*://")
+MOST_RESTORE = 10.0  # seconds that fans may be off without a word of the facility (safety rule 7)
 _MOST_COMPARED = 1000  # names that a misspelt one is held against
 
 
@@ -35,7 +36,6 @@ def build_topology(page: Page, table: object) -> Topology | None:
     for conflict in conflicts:
         page.report(conflict.key, find_value(table, conflict.key), conflict.fault, conflict.remedy)
     return None if conflicts else topology
-
 
 def find_conflicts(site: Topology) -> Iterator[Conflict]:
     """What does not resolve, is there twice, or must not be."""
@@ -82,6 +82,10 @@ def _check_hangs(site: Topology) -> Iterator[Conflict]:
             yield from _resolve(("nodes", index, "loop"), node.loop, loops, "coolant loop", "[[loops]]")
     for index, pdu in enumerate(site.pdus):
         yield from _resolve(("pdus", index, "feed"), pdu.feed, feeds, "feed", "[[ups]], or in [[feeds]] for one without a UPS")
+        if pdu.restore_s > MOST_RESTORE and not pdu.qualified:
+            fault = f"is above {MOST_RESTORE:g} s, and nobody has qualified it (safety rule 7)"
+            remedy = f"set it to at most {MOST_RESTORE:g}, or, when the loads have been shown to bear it, set qualified = true"
+            yield Conflict(key=("pdus", index, "restore_s"), fault=fault, remedy=remedy)
 
 
 def _check_rings(site: Topology, nodes: Collection[str], cards: Collection[str]) -> Iterator[Conflict]:

@@ -13,7 +13,9 @@ from typing import Annotated
 from supernoded.tables import Table, about
 
 # First parts of subjects that are not nodes.
-FAMILIES = frozenset({"aux", "cable", "cdu", "feed", "fleet", "job", "node", "pdu", "power", "ring", "role", "spares", "switch", "ups"})
+FAMILIES = frozenset(
+    ["aux", "cable", "cdu", "feed", "fleet", "job", "line", "node", "pdu", "power", "reflex", "ring", "role", "spares", "switch", "ups"]
+)
 PORTS = ("port0", "port1")  # of every card: to the next and from the one before (R1, L11)
 
 
@@ -84,6 +86,8 @@ class Ups(Table, frozen=True, kw_only=True):
 
     name: Annotated[str, about("name of the UPS and of its feed")]
     rated_va: Annotated[float, about("rated apparent power", unit="VA", gt=0)] | None = None
+    energy_wh: Annotated[float, about("energy of the full battery as last tested; absent = not tested", unit="Wh", gt=0)] | None = None
+    efficiency: Annotated[float, about("share of the battery's energy that reaches the load", source="safety 10", gt=0, le=1)] = 0.9
     wire: Annotated[str, about("URL of the device")] = ""
 
 
@@ -100,6 +104,10 @@ class Pdu(Table, frozen=True, kw_only=True):
 
     name: Annotated[str, about("name of the PDU")]
     feed: Annotated[str, about("feed it hangs on")]
+    restore_s: Annotated[
+        float, about("after which it restores by itself what an armed shed opened", unit="s", source="safety 7", ge=0.5, le=60)
+    ] = 10.0
+    qualified: Annotated[bool, about("a restore time above 10 s has been qualified (safety rule 7)")] = False
     wire: Annotated[str, about("URL of the device")] = ""
     outlets: Annotated[tuple[Outlet, ...], about("its outlets")] = ()
 

@@ -2,6 +2,21 @@
 
 from supernoded.wire.node import Node, Wires
 from supernoded.wire.pen import Pen
-from supernoded.wire.ports import Command, Host, Http, Machine, Stream, Tree
+from supernoded.wire.ports import Command, Datagrams, Find, Greeting, Host, Http, Line, Machine, Opening, Stream, Tree
 
-__all__ = ["Command", "Host", "Http", "Machine", "Node", "Pen", "Stream", "Tree", "Wires"]
+__all__ = [
+    "Command",
+    "Datagrams",
+    "Find",
+    "Greeting",
+    "Host",
+    "Http",
+    "Line",
+    "Machine",
+    "Node",
+    "Opening",
+    "Pen",
+    "Stream",
+    "Tree",
+    "Wires",
+]

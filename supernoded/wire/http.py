@@ -17,6 +17,7 @@ from supernoded.errors import NotHeldError, WireError
 from supernoded.wire.files import read_text
 from supernoded.wire.hop import Hop
 from supernoded.wire.pen import Pen
+from supernoded.wire.tls import make_tls
 
 MOST_ANSWER = 4 * 1024 * 1024  # bytes of one answer, unpacked (ours; the largest Redfish resources have some 100 KiB)
 MOST_TOLD = 200  # characters of a device's own words that go into an error
@@ -65,9 +66,11 @@ class JsonHttp:
         """See `Http.get`."""
         return await self._exchange("GET", path, None, within)
 
-    async def order(self, scope: str, method: str, path: str, body: Mapping[str, object], within: float = 5.0) -> Mapping[str, object]:
+    async def order(
+        self, scope: str, method: str, path: str, body: Mapping[str, object], within: float = 5.0, match: str = ""
+    ) -> Mapping[str, object]:
         """See `Http.order`; the headers are held back until the body goes, and the pen is asked in the step in which both do."""
-        return await self._exchange(method, path, _Order(msgspec.json.encode(body), lambda: self._pen.ask(scope)), within)
+        return await self._exchange(method, path, _Order(msgspec.json.encode(body), lambda: self._pen.ask(scope), match), within)
 
     async def close(self) -> None:
         """See `Http.close`."""
@@ -93,9 +96,10 @@ class JsonHttp:
 
     async def _send(self, method: str, url: str, order: _Order | None, let_in: _Pass) -> Mapping[str, object]:
         connector = aiohttp.TCPConnector(limit=1, force_close=True, ssl=let_in.tls if let_in.tls is not None else True)
+        extra = {"If-Match": order.match} if order is not None and order.match else {}
         jar, unbounded = aiohttp.DummyCookieJar(), aiohttp.ClientTimeout(total=None)
         self._session = aiohttp.ClientSession(connector=connector, cookie_jar=jar, timeout=unbounded, headers=let_in.headers)
-        async with self._session as session, session.request(method, url, data=order, allow_redirects=False) as answer:
+        async with self._session as session, session.request(method, url, data=order, headers=extra, allow_redirects=False) as answer:
             data = await _read_bounded(url, answer.content)
             if answer.status == UNAUTHORISED:
                 self._pass = None  # the password may have been changed since: its file is read anew
@@ -120,20 +124,15 @@ def _make_pass(door: Door) -> _Pass:
         headers["Authorization"] = "Basic " + base64.b64encode(f"{door.user}:{password}".encode()).decode()
     if not door.base.startswith("https:"):
         return _Pass(headers, None)
-    try:
-        tls = ssl.create_default_context(cafile=door.ca_file or None)
-    except OSError as error:  # ssl.SSLError is one
-        raise WireError(f"{door.base}: ca_file {door.ca_file} cannot be used: {error}") from error
-    if door.insecure:
-        tls.check_hostname, tls.verify_mode = False, ssl.CERT_NONE
-    return _Pass(headers, tls)
+    return _Pass(headers, make_tls(door.base, door.ca_file, insecure=door.insecure))
 
 
 class _Order(aiohttp.BytesPayload):
     """A body that asks before it goes. aiohttp wraps what is raised here, so the refusal is kept."""
 
-    def __init__(self, body: bytes, ask: Callable[[], None]) -> None:
+    def __init__(self, body: bytes, ask: Callable[[], None], match: str = "") -> None:
         super().__init__(body, content_type="application/json")
+        self.match = match
         self.refusal: NotHeldError | None = None
         self._ask = ask
 

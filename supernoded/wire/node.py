@@ -11,7 +11,7 @@ from typing import Protocol
 from supernoded.clock import Clock
 from supernoded.limits import Limits
 from supernoded.topology import Topology
-from supernoded.wire.ports import Command, Host, Http, Stream, Tree
+from supernoded.wire.ports import Command, Datagrams, Host, Http, Line, Stream, Tree
 
 
 class Wires(Protocol):
@@ -27,6 +27,19 @@ class Wires(Protocol):
 
     def stream(self, url: str) -> Stream:
         """`tcp://host:port` or `unix:///path`. Raises WireError for another scheme or a line somebody else owns."""
+        ...
+
+    def line(self, url: str) -> Line:
+        """A line that units share.
+
+        `serial:///dev/ttyUSB0?baud=115200&parity=N&stop=1&echo=no&adapter_ms=0`, `tcp://host:port` (a Modbus TCP device, or a gateway with
+        a serial line behind it: that is one line too), or `reflex://name` (a line that the reflex process owns and lends). Other keys of
+        the query are for whoever speaks over it. Raises WireError for another scheme, a bad query or a line somebody else owns.
+        """
+        ...
+
+    def datagrams(self, url: str) -> Datagrams:
+        """`udp://host:port`. Raises WireError for another scheme, or a device somebody else owns."""
         ...
 
     def http(self, url: str, *, user: str = "", password_file: str = "", ca_file: str = "", insecure: bool = False) -> Http:

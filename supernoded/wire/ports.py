@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Protocol
 
 import msgspec
@@ -55,22 +55,111 @@ class Command(Protocol):
         ...
 
 
-class Stream(Protocol):
-    """A byte stream to a device (TCP or unix socket); opened when first used, opened anew after a loss."""
+Find = Callable[[bytes], slice | None]  # where in the bytes that came the answer stands; None = more must come
 
-    async def exchange(self, request: bytes, end: bytes = b"\n", within: float = 2.0) -> bytes:
-        """Send a request that changes nothing and return the answer up to and with `end`.
 
-        Raises WireError, after `within` seconds at the latest; the line is then closed, so that a late answer is lost.
+class Opening(Protocol):
+    """A connection that has just been opened: nothing was said on it yet."""
+
+    async def ask(self, request: bytes, end: bytes | Find = b"\n") -> bytes:
+        """Send what belongs to the session, such as a login, and return the answer. Raises WireError."""
+        ...
+
+    async def secure(self, ca_file: str = "", *, insecure: bool = False) -> None:
+        """Go on in TLS: both sides have just agreed to. `ca_file` = who signs the other's certificate; `insecure` = any will do.
+
+        Raises WireError saying what is wrong with the certificate.
         """
         ...
 
-    async def order(self, scope: str, request: bytes, end: bytes = b"\n", within: float = 2.0) -> bytes:
+
+Greeting = Callable[[Opening], Awaitable[None]]
+
+
+class Stream(Protocol):
+    """A byte stream to a device (TCP or unix socket); opened when first used, opened anew after a loss."""
+
+    def greet_with(self, greeting: Greeting) -> None:
+        """What is said first on every connection, in the time of the exchange that opens it. If it raises, nothing else is said on it."""
+        ...
+
+    async def exchange(self, request: bytes, end: bytes | Find = b"\n", within: float = 2.0) -> bytes:
+        """Send a request that changes nothing and return the answer: up to and with `end`, or what `end` cuts out of what has come.
+
+        Raises WireError, after `within` seconds at the latest, and what `end` raises (WireError) for bytes that can be no answer; the line
+        is then closed, so that a late answer is lost.
+        """
+        ...
+
+    async def order(self, scope: str, request: bytes, end: bytes | Find = b"\n", within: float = 2.0) -> bytes:
         """The same for a request that changes something: asks the pen for `scope` with no await before the first byte."""
         ...
 
     async def close(self) -> None:
         """Close the line."""
+        ...
+
+
+class Line(Protocol):
+    """A line that several units share: one request outstanding, and what comes late is drained, never taken for the next answer."""
+
+    @property
+    def name(self) -> str:
+        """One name per device, however its URL was spelt: `serial:///dev/ttyUSB0`, `tcp://10.0.0.7:502`."""
+        ...
+
+    @property
+    def counts(self) -> Mapping[str, int]:
+        """What went wrong so far, by kind; a kind that is not there has not happened.
+
+        `timeouts`, `garbled` (what came can be no answer), `echo_errors`, `losses` of the line, and bytes that were dropped: `late` while
+        late answers were waited for, `strays` at any other time.
+        """
+        ...
+
+    async def exchange(self, request: bytes, find: Find, within: float = 0.5, latest: float = 0.0) -> bytes:
+        """Send a request that changes nothing and return its answer, which `find` cuts out of what has come.
+
+        Raises WireError when none came within `within` seconds of the request, and what `find` raises (WireError) for bytes that can be no
+        answer. After either, the line is not used again before `latest` seconds from the request have passed (the device's latest answer,
+        0 = `within`) plus the silence that ends a frame plus the adapter's own delay, and all that came meanwhile is dropped (safety rule
+        22). A turn is waited for before, 10 s at the most, then WireError and nothing was sent: a busy line is no silent unit. `find` is
+        asked often and must be pure: it is also shown the answer before, since a unit may say it twice.
+        """
+        ...
+
+    async def order(self, scope: str, request: bytes, find: Find, within: float = 0.5, latest: float = 0.0) -> bytes:
+        """The same for a request that changes something: asks the pen for `scope` with no await before the first byte.
+
+        It goes before all exchanges that wait for a turn.
+        """
+        ...
+
+    async def broadcast(self, scope: str, request: bytes, turnaround: float = 0.2) -> None:
+        """Send what nobody answers, asking the pen; the line is free again `turnaround` seconds after its last byte (safety rule 24)."""
+        ...
+
+    async def close(self) -> None:
+        """Close the line; it is opened anew when next used."""
+        ...
+
+
+class Datagrams(Protocol):
+    """A device that speaks datagrams: each request is told from every other by what `fits`."""
+
+    async def exchange(self, request: bytes, fits: Callable[[bytes], bool], within: float = 1.0, tries: int = 3) -> bytes:
+        """Send a request that changes nothing up to `tries` times within `within` seconds each; return the first answer that fits.
+
+        Others are dropped. Raises WireError.
+        """
+        ...
+
+    async def order(self, scope: str, request: bytes, fits: Callable[[bytes], bool], within: float = 1.0) -> bytes:
+        """Send what changes something, once, asking the pen. Raises WireError, NotHeldError; after a time-out look before sending again."""
+        ...
+
+    async def close(self) -> None:
+        """Close the socket; it is opened anew when next used."""
         ...
 
 
@@ -81,10 +170,13 @@ class Http(Protocol):
         """The JSON object at a path below the URL. Raises WireError naming URL, status and reason, after `within` seconds at the latest."""
         ...
 
-    async def order(self, scope: str, method: str, path: str, body: Mapping[str, object], within: float = 5.0) -> Mapping[str, object]:
+    async def order(
+        self, scope: str, method: str, path: str, body: Mapping[str, object], within: float = 5.0, match: str = ""
+    ) -> Mapping[str, object]:
         """Send what changes something: asks the pen for `scope` with no await before the first byte. Raises WireError, NotHeldError.
 
-        Gives what the device answers, empty when it answers nothing.
+        With `match`, an entity tag, it is taken only while the resource is still that one (If-Match). Gives what the device answers, empty
+        when it answers nothing.
         """
         ...
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 import os
+import ssl
 from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -12,7 +13,10 @@ from urllib.parse import urlsplit
 import msgspec
 
 from supernoded.errors import WireError
+from supernoded.wire.hop import Hop
 from supernoded.wire.pen import Pen
+from supernoded.wire.ports import Find, Greeting
+from supernoded.wire.tls import make_tls
 
 MOST_ANSWER = 1024 * 1024  # bytes of one answer
 
@@ -38,13 +42,14 @@ def parse_address(url: str) -> Address:
     except ValueError as error:
         raise WireError(f"{url}: {error}; write tcp://host:port or unix:///path") from error
     if parts.scheme == "tcp" and host and port:
-        return Address(host=_one_spelling(host), port=port)
+        return Address(host=spell_host(host), port=port)
     if parts.scheme == "unix" and not host and parts.path:
         return Address(path=str(Path(parts.path).resolve()))
     raise WireError(f"{url}: no stream; write tcp://host:port or unix:///path")
 
 
-def _one_spelling(host: str) -> str:
+def spell_host(host: str) -> str:
+    """One spelling per host; names are not looked up."""
     try:
         return ipaddress.ip_address(host).compressed
     except ValueError:
@@ -56,15 +61,19 @@ class SocketStream:
 
     def __init__(self, address: Address, pen: Pen) -> None:
         self.address = address
-        self._pen = pen
-        self._free = asyncio.Lock()
+        self._pen, self._hop, self._free = pen, Hop(), asyncio.Lock()
         self._line: _Line | None = None
+        self._greeting: Greeting | None = None
 
-    async def exchange(self, request: bytes, end: bytes = b"\n", within: float = 2.0) -> bytes:
+    def greet_with(self, greeting: Greeting) -> None:
+        """See `Stream.greet_with`."""
+        self._greeting = greeting
+
+    async def exchange(self, request: bytes, end: bytes | Find = b"\n", within: float = 2.0) -> bytes:
         """See `Stream.exchange`."""
         return await self._exchange(request, end, within, lambda: None)
 
-    async def order(self, scope: str, request: bytes, end: bytes = b"\n", within: float = 2.0) -> bytes:
+    async def order(self, scope: str, request: bytes, end: bytes | Find = b"\n", within: float = 2.0) -> bytes:
         """See `Stream.order`."""
         return await self._exchange(request, end, within, lambda: self._pen.ask(scope))
 
@@ -74,11 +83,11 @@ class SocketStream:
             self._line.drop("closed")
             self._line = None
 
-    async def _exchange(self, request: bytes, end: bytes, within: float, ask: Callable[[], None]) -> bytes:
+    async def _exchange(self, request: bytes, end: bytes | Find, within: float, ask: Callable[[], None]) -> bytes:
         name = self.address.line
         try:
             async with asyncio.timeout(within), self._free:
-                line = await self._open()
+                line = await self._open(within)
                 ask()
                 return await line.ask(request, end)
         except TimeoutError as error:
@@ -88,18 +97,61 @@ class SocketStream:
         except WireError:
             raise
         except OSError as error:
-            raise WireError(f"{name}: {_explain(error)}; is the device there and listening?") from error
+            raise WireError(f"{name}: {explain(error)}; is the device there and listening?") from error
 
-    async def _open(self) -> _Line:
-        if self._line is None or self._line.lost:
-            loop, to = asyncio.get_running_loop(), self.address
-            connect = loop.create_unix_connection(_Line, to.path) if to.path else loop.create_connection(_Line, to.host, to.port)
-            _, self._line = await connect
-            self._line.name = to.line
-        return self._line
+    async def _open(self, within: float) -> _Line:
+        """The line that stands, or a new one on which the greeting was said."""
+        if self._line is not None and not self._line.lost:
+            return self._line
+        loop, to = asyncio.get_running_loop(), self.address
+        connect = loop.create_unix_connection(_Line, to.path) if to.path else loop.create_connection(_Line, to.host, to.port)
+        _, line = await connect
+        line.name = to.line
+        if self._greeting is not None:
+            try:
+                await self._greeting(_Opening(line, to, self._hop, within))
+            except BaseException:
+                line.drop("the greeting failed")
+                raise
+        self._line = line
+        return line
 
 
-def _explain(error: OSError) -> str:
+class _Opening:
+    """See `supernoded.wire.Opening`."""
+
+    def __init__(self, line: _Line, address: Address, hop: Hop, within: float) -> None:
+        self._line, self._address, self._hop, self._within = line, address, hop, within
+
+    async def ask(self, request: bytes, end: bytes | Find = b"\n") -> bytes:
+        """See `Opening.ask`."""
+        return await self._line.ask(request, end)
+
+    async def secure(self, ca_file: str = "", *, insecure: bool = False) -> None:
+        """See `Opening.secure`."""
+        name = self._address.line
+        tls = await self._hop.run(name, lambda: make_tls(name, ca_file, insecure=insecure), self._within)
+        try:
+            await self._line.secure(tls, self._address.host or "localhost")
+        except ssl.SSLError as error:
+            why = getattr(error, "verify_message", "") or error.reason or str(error)
+            raise WireError(f"{name}: TLS failed: {why}; look at ca_file and at the server's certificate") from error
+
+
+def up_to(end: bytes) -> Find:
+    """Finds the answer that goes up to and with `end`."""
+    looked = 0
+
+    def find(came: bytes) -> slice | None:
+        nonlocal looked
+        found = came.find(end, max(looked - len(end) + 1, 0))
+        looked = len(came)
+        return slice(found + len(end)) if found >= 0 else None
+
+    return find
+
+
+def explain(error: OSError) -> str:
     """The system's words; asyncio puts its own in their place. Errors of name look-up have numbers below zero."""
     return os.strerror(error.errno) if error.errno is not None and error.errno > 0 else error.strerror or str(error)
 
@@ -112,14 +164,14 @@ class _Line(asyncio.Protocol):
         self.lost = False
         self._transport: asyncio.WriteTransport | None = None
         self._answer: asyncio.Future[bytes] | None = None
-        self._end = b""
+        self._find: Find = up_to(b"\n")
         self._came = bytearray()
 
-    async def ask(self, request: bytes, end: bytes) -> bytes:
+    async def ask(self, request: bytes, end: bytes | Find) -> bytes:
         """Send in this very step, then wait for the answer; when that does not come whole, the connection ends."""
-        if self._transport is None:
+        if self._transport is None or self.lost:
             raise WireError(f"{self.name}: not connected")
-        self._end, self._answer = end, asyncio.get_running_loop().create_future()
+        self._find, self._answer = end if callable(end) else up_to(end), asyncio.get_running_loop().create_future()
         self._came.clear()
         self._transport.write(request)
         try:
@@ -128,6 +180,14 @@ class _Line(asyncio.Protocol):
             if self._answer is not None:
                 self._answer = None
                 self.drop("given up")
+
+    async def secure(self, tls: ssl.SSLContext, host: str) -> None:
+        """Put TLS under what follows. Raises ssl.SSLError, and WireError when the connection is lost by then."""
+        if self._transport is None or self.lost:
+            raise WireError(f"{self.name}: not connected, or something was said where TLS was due")
+        self._transport = await asyncio.get_running_loop().start_tls(self._transport, self, tls, server_hostname=host)
+        if self._transport is None or self.lost:
+            raise WireError(f"{self.name}: the connection was lost while TLS began")
 
     def drop(self, why: str) -> None:
         """End the connection; who waits for an answer is told why."""
@@ -146,17 +206,19 @@ class _Line(asyncio.Protocol):
         if self._answer is None or self._answer.done():
             self.drop("sent something that was not asked for")
             return
-        begin = max(len(self._came) - len(self._end) + 1, 0)
         self._came += data
-        found = self._came.find(self._end, begin)
-        if found < 0:
+        try:
+            found = self._find(bytes(self._came))
+        except WireError as error:
+            self.drop(str(error))
+            return
+        if found is None:
             if len(self._came) > MOST_ANSWER:
                 self.drop(f"answered more than {MOST_ANSWER} bytes without an end")
             return
-        stop = found + len(self._end)
-        self._answer.set_result(bytes(self._came[:stop]))
+        self._answer.set_result(bytes(self._came[found]))
         self._answer = None
-        if len(self._came) > stop:
+        if len(self._came) > found.stop:
             self.drop("sent more than the answer")
 
     def connection_lost(self, exc: Exception | None) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -12,11 +12,12 @@ from supernoded.actions import Performer
 from supernoded.cases import Casework
 from supernoded.errors import WireError
 from supernoded.guards import Tally, guard_deadline, guard_mode
+from supernoded.history import View
 from supernoded.incidents import Ledger
 from supernoded.journal.writer import Journal, open_journal
 from supernoded.model import NODE, Action, Effect, Event, Incident, Level, Mode, Outcome, Sight, Step, Verdict
 from supernoded.modes import Modes
-from supernoded.parts import Case, World
+from supernoded.parts import NOTHING_SEEN, Case, World
 from supernoded.registry import Parts
 from supernoded.topology import Topology
 from supernoded.worker import Bureau
@@ -67,7 +68,7 @@ class Steps:
     patience: float = 10.0
     answers: str = "card.silent"
 
-    def next(self, case: Case, world: World, at: float) -> Step | None:
+    def next(self, case: Case, world: World, at: float) -> Step | Sequence[Step] | None:
         for kind in self.kinds:
             if kind not in case.done:
                 return self._step(kind, case) if case.still_raised else None
@@ -116,6 +117,7 @@ class Office:
     journal: Journal = field(default_factory=memory_journal)
     witness: Witness = field(default_factory=Witness)
     shared: tuple[str, ...] = ()  # what every subject shares with the others
+    look: Callable[[Mapping[str, float]], View] = lambda _: NOTHING_SEEN
 
     def __post_init__(self) -> None:
         clock = LoopClock()
@@ -135,6 +137,7 @@ class Office:
             health=self.health,
             teller=self.witness,
             world=lambda: World(topology=Topology.empty("n0", cards=8)),
+            look=self.look,
         )
         self.ledger = Ledger(NODE, lambda _: self.shared, clear_after=60.0)
         self.cases = Casework(bureau, self.ledger, lambda: None)

@@ -2,16 +2,36 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
 
+from supernoded.errors import PluginError
+from supernoded.history import History
 from supernoded.journal import entries, queries
-from supernoded.model import Level, Mode, Said, Step
+from supernoded.model import Action, Level, Mode, Reading, Said, Step
 from supernoded.parts import Case, World
 from tests.unit.casework import Device, Office, Steps, now
 from tests.unit.worlds import run
+
+
+@dataclass
+class SlowFor(Device):
+    """A device that takes its time for one kind."""
+
+    kind: str = ""
+    seconds: float = 0.0
+
+    def __init__(self, kind: str, seconds: float) -> None:
+        super().__init__()
+        self.kind, self.seconds = kind, seconds
+
+    async def apply(self, action: Action) -> None:
+        await super().apply(action)
+        if action.step.kind == self.kind:
+            self.shows_at[action.id] = max(self.shows_at[action.id], action.issued + self.seconds)
 
 
 def work(scene: Callable[[Office], Awaitable[None]], office: Callable[[], Office] = Office) -> Office:
@@ -109,6 +129,98 @@ def test_a_remedy_that_raises_costs_its_own_incident_only() -> None:
         assert office.ledger.open != []
 
     work(scene, lambda: Office(remedy=Broken()))
+
+
+@dataclass(frozen=True)
+class Watcher(Steps):
+    """Orders two things at once, and a third as soon as the first is done, whatever the second does; looks at what was read."""
+
+    asked: list[Case] = field(default_factory=list)
+    watches: Mapping[str, float] = field(default_factory=lambda: {"ups.status": 60.0})
+
+    def next(self, case: Case, world: World, at: float) -> Step | Sequence[Step] | None:
+        self.asked.append(case)
+        wanted = ["notify", "card.isolate", *(["job.checkpoint"] if "notify" in case.done else [])]
+        return [self._step(kind, case) for kind in wanted if kind not in case.done]
+
+
+def test_steps_asked_for_together_are_performed_side_by_side_and_none_twice() -> None:
+    remedy = Watcher()
+    slow = SlowFor("card.isolate", 6.0)
+
+    async def scene(office: Office) -> None:
+        office.say(Level.RAISED)
+        await asyncio.sleep(3)
+        assert office.results() == [("notify", "done"), ("job.checkpoint", "done")]  # the slow one holds up neither
+        await asyncio.sleep(5)
+        assert office.results()[2:] == [("card.isolate", "done")]
+
+    office = work(scene, lambda: Office(device=slow, remedy=remedy))
+    assert set(office.device.performed.values()) == {1}
+    assert frozenset({"card.isolate"}) in {case.running for case in remedy.asked}
+
+
+def test_an_incident_is_not_closed_while_a_step_is_under_way() -> None:
+    async def scene(office: Office) -> None:
+        office.say(Level.RAISED)
+        await asyncio.sleep(1)
+        office.say(Level.CLEAR)
+        await asyncio.sleep(70)
+        assert office.ledger.open != []
+        await asyncio.sleep(20)
+        assert office.ledger.open == []
+        assert office.results()[-1] == ("card.isolate", "done")
+
+    work(scene, lambda: Office(device=SlowFor("card.isolate", 80.0), remedy=Watcher(patience=100.0)))
+
+
+def test_a_remedy_that_watches_sees_what_its_scope_has_read() -> None:
+    history = History({"ups.status": 60.0})
+    remedy = Watcher()
+
+    async def scene(office: Office) -> None:
+        flags = frozenset({"ob"})
+        history.add([Reading(subject="ups/A", quantity="ups.status", value=flags, unit="flags", at=now())], 5.0)
+        office.say(Level.RAISED)
+        await asyncio.sleep(2)
+
+    work(scene, lambda: Office(remedy=remedy, look=lambda watches: history.view(now(), watches)))
+    assert {case.seen.flags("ups.status", "ups/A") for case in remedy.asked} == {frozenset({"ob"})}
+    with pytest.raises(PluginError, match="not watched"):
+        remedy.asked[0].seen.flags("ups.charge", "ups/A")
+
+
+def test_several_steps_are_rehearsed_together() -> None:
+    async def scene(office: Office) -> None:
+        office.say(Level.RAISED)
+        await asyncio.sleep(5)
+        assert office.results() == [("notify", "would"), ("card.isolate", "would"), ("job.checkpoint", "would")]
+        assert office.device.performed == {}
+
+    work(scene, lambda: Office(mode=Mode.OBSERVE, remedy=Watcher()))
+
+
+def test_all_that_an_earlier_life_left_open_comes_to_its_outcome_side_by_side() -> None:
+    device = Device(takes=4.0)
+
+    async def main() -> None:
+        office = Office(device=device, remedy=Watcher())
+        tasks = [asyncio.ensure_future(office.cases.run()), asyncio.ensure_future(office.journal.run())]
+        office.say(Level.RAISED)
+        await asyncio.sleep(0.1)  # both orders are out; of none is the outcome written
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        again = office.later()
+        again.ledger.restore(await office.journal.commit(entries.open_incidents()), now())
+        task = asyncio.ensure_future(again.cases.run())
+        await asyncio.sleep(20)
+        task.cancel()
+        assert sorted(again.results()[:2]) == [("card.isolate", "done"), ("notify", "done")]
+        assert again.results()[2:] == [("job.checkpoint", "done")]
+        assert set(device.performed.values()) == {1}
+
+    run(main())
 
 
 def test_a_later_life_goes_on_where_the_earlier_one_was_killed() -> None:

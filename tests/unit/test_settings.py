@@ -268,6 +268,13 @@ order = ["n0", "n1"]
     assert settings.list_seats() == {"ring/b0": "n0", "ring/b1": "n0"}
 
 
+def test_on_a_site_of_one_node_all_roles_are_that_nodes() -> None:
+    site = '[[nodes]]\nname = "n0"\ncards = 1\nfeeds = ["A"]\nloop = "cdu0"\n[[loops]]\nname = "cdu0"\n[[ups]]\nname = "A"\n'
+    assert _parse('node = "n0"\n' + site).list_seats() == {"feed/A": "n0", "cdu/0": "n0", "power/site": "n0"}
+    two = site + '[[nodes]]\nname = "n1"\ncards = 1\n'
+    assert _parse('node = "n0"\n' + two).list_seats() == {}
+
+
 def test_maintenance_is_everybodys_and_the_policys_own() -> None:
     settings = _parse('maintenance = ["n0/card3"]\n[policies.ring]\nmaintenance = ["n0/*"]\n')
     assert (settings.list_maintenance("ring"), settings.list_maintenance("thermal")) == (("n0/card3", "n0/*"), ("n0/card3",))

@@ -210,6 +210,7 @@ def _changed(old: str, new: str) -> str:
         (_changed('load = "n0"', 'load = "n0/*"'), "pdus[0].outlets[0].sheddable = true", 41, "an outlet of n0/* feeds it too"),
         (_changed("modbus://127.0.0.1:1502?map=rpu", "10.0.0.5"), 'loops[0].wire = "10.0.0.5"', 51, "is no URL"),
         (_changed("modbus://127.0.0.1:1502?map=rpu", "nut://127.0.0.1:3493/ups-a"), "loops[0].wire", 51, "another device has this wire"),
+        (_changed('name = "A1"', 'name = "A1"\nrestore_s = 12.0'), "pdus[0].restore_s = 12", 39, "nobody has qualified it"),
         (_changed("number = 8", "number = 7"), "pdus[0].outlets[1].number = 7", 41, "there twice"),
         (_changed('load = "n0"', 'load = "n0/card8"'), 'pdus[0].outlets[1].load = "n0/card8"', 41, "feeds nothing that is known"),
         (_changed('load = "n0"', 'load = "n7/fan1"'), 'pdus[0].outlets[1].load = "n7/fan1"', 41, "feeds nothing that is known"),
@@ -242,6 +243,12 @@ def test_what_may_never_be_shed(load: str) -> None:
         read_topology(_changed("aux/corridor-lights", load), "site.toml")
 
     assert 'pdus[1].outlets[0].load = "' + load in str(refused.value)
+
+
+def test_a_long_restore_time_is_taken_once_somebody_has_qualified_it() -> None:
+    site = read_topology(_changed('name = "A1"', 'name = "A1"\nrestore_s = 12.0\nqualified = true'), "site.toml")
+
+    assert (site.pdus[0].restore_s, site.pdus[1].restore_s) == (12.0, 10.0)
 
 
 @pytest.mark.parametrize("load", ["n0/fan*", "n0/fan3", "n1/led*", "aux/display"])

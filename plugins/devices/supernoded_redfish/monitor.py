@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
+from supernoded_redfish.paths import read_link
+
 RATES: Mapping[str, str] = {"BitErrorRate": "link.ber.post_fec", "PreFecBitErrorRate": "link.ber.pre_fec"}
 INTERVAL = 5.0  # seconds between two readings of a monitor that does not tell (L1)
 MOST_PORTS = 256  # of one node (ours); one of 32 cards has 65
@@ -77,12 +79,6 @@ def read_rate(value: object) -> tuple[float | None, str]:
     return (0.0 if rate < TINY else rate), ""
 
 
-def list_members(body: Mapping[str, object]) -> list[str]:
-    """The paths of a collection's members."""
-    members = body.get("Members")
-    return [path for member in members if (path := read_link(member))] if isinstance(members, list) else []
-
-
 def find_link(oem: object, depth: int = DEEPEST) -> str:
     """The first link under a name that contains `LinkHealthMonitor`, whoever's part it is in; empty when there is none."""
     if not isinstance(oem, dict) or depth == 0:
@@ -90,12 +86,6 @@ def find_link(oem: object, depth: int = DEEPEST) -> str:
     named = (read_link(value) for key, value in oem.items() if "linkhealthmonitor" in str(key).lower())
     below = (find_link(value, depth - 1) for value in oem.values())
     return next((path for paths in (named, below) for path in paths if path), "")
-
-
-def read_link(value: object) -> str:
-    """The path of a reference; empty when it is none."""
-    path = value.get("@odata.id") if isinstance(value, dict) else None
-    return path if isinstance(path, str) else ""
 
 
 def show(value: object) -> str:

@@ -36,7 +36,7 @@ class SerialDevice:
     def url(self) -> str:
         """Where it is; a format other than 8N1 is said."""
         pace = self.line.pace
-        form = "" if pace.text == "8N1" else f"&format={pace.text}"
+        form = "" if pace.text == "8N1" else f"&parity={pace.text[1]}&stop={pace.text[2]}"
         return f"serial://{self.path}?baud={pace.baud}&unit={self.number}&map={self.map_name}{form}"
 
     @asynccontextmanager

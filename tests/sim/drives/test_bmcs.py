@@ -28,10 +28,17 @@ from sim_hardware.world import World
 from supernoded.errors import WireError
 from supernoded.wire import Http, Pen
 from supernoded.wire.system import SystemWires
+from supernoded_redfish.settings import RedfishSettings
 
 RACK = generate_rack(2, 8)
 MONITOR = "redfish/v1/Managers/1/Oem/Sim/LinkHealthMonitor"
 Story = Callable[[SimLoop, Rig, SystemWires, Http], Coroutine[Any, Any, None]]
+
+
+def find_door(rig: Rig, folder: Path) -> dict[str, Any]:
+    """How the first node reaches its own BMC."""
+    bmc = write_bmcs(RACK, "n0", folder, rig.endpoints)["bmcs"]["own"]
+    return {key: bmc[key] for key in ("url", "user", "password_file", "insecure")}
 
 
 def tell(story: Story, folder: Path) -> None:
@@ -44,9 +51,7 @@ def tell(story: Story, folder: Path) -> None:
         async with rig.serve(SimNetwork(net)):
             pen = Pen(lambda _: None)
             system = SystemWires(pen)
-            (bmc,) = write_bmcs(RACK, "n0", folder, rig.endpoints)["bmcs"].values()
-            del bmc["ports"]
-            http = RigWires(rig, "n0", pen, system).owned_by("redfish").http(**bmc)
+            http = RigWires(rig, "n0", pen, system).owned_by("redfish").http(**find_door(rig, folder))
             await story(loop, rig, system, http)
 
     play(loop, scene())
@@ -61,6 +66,17 @@ def test_the_table_names_the_bmc_of_the_node(tmp_path: Path) -> None:
     assert Path(bmc["password_file"]).stat().st_mode & 0o777 == 0o600
     assert bmc["ports"]["Card0/1"] == "n1/card0/port1"
     assert set(name_ports(RACK, "n1").values()) <= set(bmc["ports"].values())
+
+
+def test_the_first_node_has_the_others_for_their_caps_alone(tmp_path: Path) -> None:
+    endpoints = {"n0/bmc": "http://10.0.0.1:80", "n1/bmc": "http://10.0.0.2:80"}
+    settings = msgspec.convert(write_bmcs(RACK, "n0", tmp_path, endpoints), RedfishSettings)
+    assert {name: (bmc.url, bmc.node, bmc.monitor, bmc.caps) for name, bmc in settings.bmcs.items()} == {
+        "own": ("http://10.0.0.1:80", "", True, True),
+        "n1": ("http://10.0.0.2:80", "n1", False, True),
+    }
+    assert list(write_bmcs(RACK, "n1", tmp_path, endpoints)["bmcs"]) == ["own"]
+    assert list(write_bmcs(RACK, "n0", tmp_path, {"n0/bmc": "http://10.0.0.1:80"})["bmcs"]) == ["own"]
 
 
 def test_a_rig_that_serves_no_bmc_has_no_table(tmp_path: Path) -> None:
@@ -91,9 +107,7 @@ def test_a_daemon_that_is_killed_in_the_middle_of_a_request_harms_no_other(tmp_p
         assert not daemon.dead
         loop.kill(daemon)
         rig.impairment("n0/bmc").silent = False
-        (bmc,) = write_bmcs(RACK, "n0", tmp_path, rig.endpoints)["bmcs"].values()
-        del bmc["ports"]
-        again = SystemWires(Pen(lambda _: None)).http(**bmc)  # its next life has wires of its own
+        again = SystemWires(Pen(lambda _: None)).http(**find_door(rig, tmp_path))  # its next life has wires of its own
         assert (await again.get(MONITOR))["Enabled"] is False
 
     tell(story, tmp_path)

@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
+import msgspec
+
 from supernoded.admin.access import Access, Gate
 from supernoded.admin.desk import Caller, Request
 from supernoded.admin.listening import listen_unix
@@ -19,6 +21,7 @@ from supernoded.errors import AdminError, SupernodedError
 from supernoded.messages import (
     ActionFilter,
     Actions,
+    CheckpointAsk,
     Deed,
     Diagnosed,
     EventFilter,
@@ -28,24 +31,34 @@ from supernoded.messages import (
     Holds,
     IncidentFilter,
     Incidents,
+    JobRow,
+    Jobs,
     JournalCondition,
     LeftOut,
     Link,
     Links,
     ModeChanged,
     Modes,
+    Moment,
     Part,
     Plugin,
     Plugins,
     PolicyMode,
+    Power,
+    RankRow,
     ReadingFilter,
     Readings,
     Rehearsed,
+    Requested,
+    RequestRow,
     Role,
     SensorCondition,
     SessionCondition,
     Status,
     Story,
+    Strip,
+    Supply,
+    Timeline,
 )
 from supernoded.model import Action, Cause, Event, Hold, Incident, Level, Mode, Outcome, Reading, Result, Severity, State, Step, Verdict
 
@@ -140,6 +153,111 @@ CAUSE = Cause(
     advice="reseat the optic at n0/card3/port0",
     at=NOW - 4,
 )
+SHED = Deed(
+    action=Action(
+        id="i9876543210b/shed-A1",
+        step=Step(name="shed-A1", kind="power.shed", target="pdu/A1", reason="both feeds have sagged"),
+        incident="i9876543210b",
+        scope="power/site",
+        epoch=0,
+        issued=NOW - 59.75,
+        deadline=NOW - 58,
+        policy="power",
+    ),
+    outcome=Outcome(action="i9876543210b/shed-A1", result=Result.DONE, text="8 outlets open, 2.3 ms after the trigger", at=NOW - 59.5),
+)
+POWER = Power(
+    now=NOW,
+    supplies=(
+        Supply(
+            subject="ups/A",
+            status=("discharg", "ob"),
+            link="ok",
+            input_voltage=0.0,
+            charge=97.0,
+            runtime=400.0,
+            load=41.0,
+            level=Level.RAISED,
+            severity=Severity.CRITICAL,
+            text="ups/A is on battery: its input shows 0 V of 230 V",
+        ),
+        Supply(subject="ups/B", link="stale", text="no rule has judged it"),
+    ),
+    strips=(
+        Strip(
+            subject="pdu/A1",
+            feed="A",
+            power=9000.0,
+            armed=True,
+            lease_left=93.0,
+            group=("7", "9"),
+            restore_s=10.0,
+            event="restored",
+            event_age=60.0,
+            shed_delay=2.3,
+            off=("12",),
+            level=Level.CLEAR,
+        ),
+    ),
+    verdicts=(
+        Verdict(
+            kind="power.outage", subject="power/site", level=Level.RAISED, text="both feeds are lost", at=NOW, severity=Severity.CRITICAL
+        ),
+    ),
+    judged_by="n0",
+)
+OUTAGE = Incident(
+    id="i9876543210b",
+    kind="power.outage",
+    subject="power/site",
+    scope="power/site",
+    opened=NOW - 60,
+    severity=Severity.CRITICAL,
+    text="both feeds are lost",
+    closed=NOW - 10,
+)
+TIMELINE = Timeline(
+    now=NOW,
+    incident=OUTAGE,
+    moments=(
+        Moment(at=NOW - 60.25, what="seen", subject="ups/A", text="ups.status: ol -> discharg ob"),
+        Moment(at=NOW - 60, what="raised", subject="power/site", text="both feeds are lost"),
+        Moment(at=NOW - 59.75, what="ordered", subject="pdu/A1", text="power.shed: both feeds have sagged"),
+        Moment(at=NOW - 59.5, what="done", subject="pdu/A1", text="power.shed: 8 outlets open, 2.3 ms after the trigger"),
+    ),
+)
+REQUEST = RequestRow(
+    job="train",
+    id="hand/1",
+    kind="checkpoint",
+    stage="saving",
+    step=1204,
+    asked=NOW - 3,
+    deadline=NOW + 27,
+    hard=NOW + 57,
+    expected=(0, 1),
+    saved=(1,),
+    reason="before the fibre is changed",
+    text="checkpoint hand/1 is saving at step 1204, 1 of 2 ranks saved",
+)
+JOB = JobRow(
+    job="train",
+    state="saving",
+    world=2,
+    step=1204,
+    step_time=1.5,
+    save_time=4.25,
+    stall_time=0.5,
+    saved_step=1100,
+    durable_step=1100,
+    durable_age=180.0,
+    troubles=("durable: /mnt/durable is full",),
+    ranks=(
+        RankRow(rank=0, card="n0/card0", state="saving", step=1204, step_time=1.5, age=0.25),
+        RankRow(rank=1, card="n0/card1", state="running", step=1204, step_time=1.5, age=0.5),
+    ),
+    request=REQUEST,
+)
 LINKS = (
     Link(
         subject="n0/card3/port0",
@@ -166,6 +284,8 @@ class FakeDesk:
     def __init__(self) -> None:
         self.asked: list[Filter] = []
         self.recorded: list[Request] = []
+        self.stages = ["saving"]  # of the request, look by look
+        self.checkpoints: list[CheckpointAsk] = []
         self.changes: list[tuple[str, Mode, Caller]] = []
         self.trouble: Exception | None = None
         self.journal_trouble: SupernodedError | None = None
@@ -197,6 +317,30 @@ class FakeDesk:
 
     async def links(self) -> Links:
         return Links(now=NOW, links=LINKS)
+
+    async def power(self) -> Power:
+        return POWER
+
+    async def timeline(self, incident: str) -> Timeline | None:
+        return TIMELINE if incident in ("", OUTAGE.id) else None
+
+    async def jobs(self) -> Jobs:
+        return Jobs(now=NOW, jobs=(JOB,))
+
+    async def find_checkpoint(self, job: str, request: str) -> Requested:
+        self._check_job(job)
+        stage = self.stages.pop(0) if len(self.stages) > 1 else self.stages[0]
+        one = msgspec.structs.replace(REQUEST, stage=stage, text=f"checkpoint hand/1 is {stage} at step 1204")
+        return Requested(now=NOW, job=job, request=one if request != "hand/0" else None)
+
+    async def ask_checkpoint(self, job: str, wanted: CheckpointAsk, caller: Caller) -> Requested:
+        self._check_job(job)
+        self.checkpoints.append(wanted)
+        return Requested(now=NOW, job=job, request=REQUEST)
+
+    def _check_job(self, job: str) -> None:
+        if job != "train":
+            raise AdminError(f"no rank of job {job!r} has connected to this node; there are train")
 
     async def diagnose(self, subject: str) -> Diagnosed | None:
         if subject != "n0/card3/port0":

@@ -39,7 +39,7 @@ def test_filters_admit_what_matches(wanted: ReadingFilter, count: int) -> None:
 
 def test_the_documentation_shows_every_path_and_true_examples(checkout: Path) -> None:
     text = (checkout / "docs/admin-api.md").read_text()
-    documented = dict(re.findall(r"^### `(?:GET|PUT) (/\S+?)(?:\?\S*)?`(?: → `(\w+)`)?", text, re.MULTILINE))
+    documented = dict(re.findall(r"^### `(?:GET|PUT|POST) (/\S+?)(?:\?\S*)?`(?: → `(\w+)`)?", text, re.MULTILINE))
     assert set(documented) == {route.path for route in make_routes(FakeDesk())}
     examples = re.findall(r"^<!-- (\w+) -->\n```json\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
     assert {name for name, _ in examples} >= {name for name in documented.values() if name}

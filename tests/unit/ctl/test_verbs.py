@@ -15,6 +15,7 @@ from click.testing import CliRunner, Result
 
 from supernoded.ctl.links import render_diagnosis
 from supernoded.ctl.main import program
+from supernoded.ctl.power import render_power
 from supernoded.errors import JournalError
 from supernoded.messages import (
     ActionFilter,
@@ -26,17 +27,21 @@ from supernoded.messages import (
     Holds,
     IncidentFilter,
     Incidents,
+    Jobs,
     Links,
     ModeChanged,
     Modes,
     Plugins,
+    Power,
     ReadingFilter,
     Readings,
+    Requested,
     Status,
     Story,
+    Timeline,
 )
 from supernoded.model import Level, Mode, State, Verdict
-from tests.unit.admin.fake_desk import INCIDENT, LONG_SENTENCE, STATUS, FakeDesk, serving
+from tests.unit.admin.fake_desk import INCIDENT, LONG_SENTENCE, OUTAGE, STATUS, FakeDesk, serving
 
 Run = Callable[..., Result]
 
@@ -65,6 +70,22 @@ VERBS: list[tuple[list[str], type[Answer], str]] = [
     (["links"], Links, "n0/card3/port0  up        200 Gb/s x4  n0/card4/port1  0.09 mW  critical  n0/card3/port0: 9 symbol errors"),
     (["links", "--troubled"], Links, "n0/card3/port1  conflict"),
     (["diagnose", "n0/card3/port0"], Diagnosed, "1. unseated optic, 82 %, at n0/card3/port0\n   + Rx power is 0.09 mW"),
+    (["power"], Power, "critical: both feeds are lost"),
+    (["power"], Power, "ups/A  DISCHARG OB  0 V    97 %    6 min 40 s  41 %  critical  ups/A is on battery: its input shows 0 V of 230 V"),
+    (["power"], Power, "ups/B  - (stale)"),
+    (["power"], Power, "pdu/A1  A     9,000 W  2 outlets, 93 s left  after 10 s  restored, shed in 2.3 ms 1 min ago  12   good"),
+    (["power", "timeline"], Timeline, "-0.250 s  seen     ups/A       ups.status: ol -> discharg ob"),
+    (["power", "timeline", OUTAGE.id], Timeline, "+0.500 s  done     pdu/A1      power.shed: 8 outlets open, 2.3 ms after the trigger"),
+    (["jobs"], Jobs, "train  saving  2 of 2  1,204  1.5 s      4.25 s  0.5 s  1100 (3 min old)  checkpoint hand/1 is saving at step 1204"),
+    (["jobs"], Jobs, "train: durable: /mnt/durable is full"),
+    (["jobs", "train"], Jobs, "0     n0/card0  saving   1,204"),
+    (["checkpoint", "request", "train", "--reason", "before the fibre is changed"], Requested, "request      hand/1"),
+    (["checkpoint", "status", "train"], Requested, "deadline     in 27 s"),
+    (
+        ["checkpoint", "status", "train", "hand/0"],
+        Requested,
+        "Job train was not asked for a checkpoint; `supernodectl",
+    ),
     (["incidents"], Incidents, "i0123456789a  critical  n0/card3/port0  link.ber"),
     (["incidents", INCIDENT.id], Story, "stored as  incidents/i0123456789a"),
     (["events"], Events, "raised  critical  n0/card3/port0  link.ber"),
@@ -101,6 +122,50 @@ def test_of_what_nothing_is_read_it_is_said_that_the_trouble_is_around_it() -> N
     assert lines[0] == "Nothing is read or judged of n0/crad3 itself; what follows is of what is around it."
     own = render_diagnosis(Diagnosed(now=2.0, subject="n0", verdicts=(around,)))
     assert own[0] == "n0: its monitor is off (bmc.monitor_off)."
+
+
+def test_an_incident_without_a_timeline_is_a_no(run: Run) -> None:
+    result = run("power", "timeline", "i404")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "there is no incident 'i404'" in result.stderr
+
+
+def test_a_checkpoint_is_waited_for_stage_by_stage(run: Run, desk: FakeDesk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("supernoded.ctl.jobs.LOOK_EVERY", 0.0)
+    desk.stages = ["agreed", "saving", "saving", "durable"]
+    result = run("checkpoint", "request", "train", "--wait", "--deadline", "30")
+    assert result.exit_code == 0
+    assert result.stderr.splitlines() == ["3 s: checkpoint hand/1 is agreed at step 1204", "3 s: checkpoint hand/1 is saving at step 1204"]
+    assert "stage        durable" in result.stdout
+    assert [asked.deadline_s for asked in desk.checkpoints] == [30.0]
+
+
+def test_a_checkpoint_that_fails_is_a_no(run: Run, desk: FakeDesk) -> None:
+    desk.stages = ["failed"]
+    result = run("checkpoint", "request", "train", "--wait")
+    assert (result.exit_code, "checkpoint hand/1 is failed" in result.stderr) == (1, True)
+
+
+def test_a_job_that_nobody_knows_is_a_no(run: Run) -> None:
+    for arguments in (("checkpoint", "request", "trian"), ("checkpoint", "status", "trian")):
+        result = run(*arguments)
+        assert (result.exit_code, "no rank of job 'trian'" in result.stderr) == (1, True)
+    assert "No rank of job 'trian' has connected to this node; there are train." in run("jobs", "trian").stdout
+
+
+def test_a_checkpoint_by_hand_is_journalled(run: Run, desk: FakeDesk) -> None:
+    run("checkpoint", "request", "train")
+    (asked,) = desk.recorded
+    assert (asked.verb, asked.accepted) == ("POST /v1/jobs/train/checkpoint", True)
+
+
+def test_calm_power_says_what_it_does_not_know() -> None:
+    calm = Verdict(kind="power.outage", subject="power/site", level=Level.CLEAR, text="all feeds carry", at=1.0)
+    assert render_power(Power(now=2.0, verdicts=(calm,)))[0] == "All is well with power."
+    unsure = msgspec.structs.replace(calm, level=Level.UNSURE)
+    assert render_power(Power(now=2.0, verdicts=(calm, unsure)))[0].endswith("1 verdict could not be given for want of readings.")
+    elsewhere = render_power(Power(now=2.0, judged_by="n0"))[0]
+    assert elsewhere == "No rule of this daemon judges power; node n0 has the role that judges it."
 
 
 def test_a_pattern_chooses_links(run: Run) -> None:

@@ -208,7 +208,7 @@ def on_line(prepare: Callable[[SerialDevice], None]) -> tuple[bytes, float]:
         unit, _ = make_unit("rpu", values={("cdu/0", "coolant.flow"): 100.0})
         device = SerialDevice("cdu/0/rtu", "rpu", unit, line, 12, "/dev/sim/cdu0")
         async with device.serve() as url:
-            assert url.endswith("?baud=19200&unit=12&map=rpu&format=8E1")
+            assert url.endswith("?baud=19200&unit=12&map=rpu&parity=E&stop=1")
             prepare(device)
             master = Master(line)
             answer = await master.ask(12, b"\x03\x90\x00\x00\x01", 10.0)

@@ -1,0 +1,91 @@
+"""A map laid out for one device, and which reads bring it in."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from supernoded_modbus.kinds import count_registers
+from supernoded_modbus.maps import RegisterMap, Row, Table
+
+MOST_BITS = 256  # of one read of coils or discrete inputs; the standard takes 2000, and no PDU has more outlets
+
+
+class Place(NamedTuple):
+    """One row at its address; `number` is that of the outlet or pump, -1 where there is one alone."""
+
+    row: Row
+    address: int
+    size: int
+    number: int
+    subject: str
+
+    @property
+    def key(self) -> tuple[str, int]:
+        """What it is asked for by."""
+        return self.row.name, self.number
+
+
+class Block(NamedTuple):
+    """Places that one read brings in. A value of several registers is never cut in two."""
+
+    table: Table
+    address: int
+    size: int
+    places: tuple[Place, ...]
+
+
+def lay_out(register_map: RegisterMap, subject: str, outlets: Sequence[int] = ()) -> tuple[Place, ...]:
+    """Every place of a device with these outlets, in the order of the map. What would stand beyond 65535 is left out."""
+    places = (
+        Place(row, address, size, number, row.subject.replace("{subject}", subject).replace("{n}", str(number)))
+        for row in register_map.rows
+        for size in (count_registers(row.kind, row.length),)
+        for number, address in _number(row, register_map.base, outlets)
+    )
+    return tuple(place for place in places if place.address + place.size <= 0x10000)
+
+
+def _number(row: Row, base: int, outlets: Sequence[int]) -> Iterator[tuple[int, int]]:
+    first = row.address - base
+    if row.each:
+        yield from ((number, first + (number - 1) * row.stride) for number in sorted(outlets) if number >= 1)
+    elif row.count is not None:
+        yield from ((number, first + number * row.stride) for number in range(row.count))
+    else:
+        yield -1, first
+
+
+def make_blocks(places: Iterable[Place], register_map: RegisterMap) -> tuple[Block, ...]:
+    """The fewest reads that bring them in, none longer than the map allows and none over a gap that it does not."""
+    tables: dict[Table, list[Place]] = defaultdict(list)
+    for place in places:
+        tables[place.row.table].append(place)
+    return tuple(block for table, found in sorted(tables.items()) for block in _cut(table, found, register_map))
+
+
+def _cut(table: Table, places: list[Place], register_map: RegisterMap) -> Iterator[Block]:
+    most = MOST_BITS if table in ("coil", "discrete") else register_map.most
+    run: list[Place] = []
+    end = 0
+    for place in sorted(places, key=lambda place: place.address):
+        too_far = run and (place.address > end + register_map.gap or place.address + place.size - run[0].address > most)
+        if too_far:
+            yield _close(table, run, end)
+            run, end = [], 0
+        run.append(place)
+        end = max(end, place.address + place.size)
+    if run:
+        yield _close(table, run, end)
+
+
+def _close(table: Table, run: list[Place], end: int) -> Block:
+    return Block(table, run[0].address, end - run[0].address, tuple(run))
+
+
+def list_polled(places: Iterable[Place]) -> tuple[Place, ...]:
+    """Those that are read without being asked for: what has a quantity, and the clocks of such."""
+    every = tuple(places)
+    clocks = {place.row.clock for place in every if place.row.quantity}
+    return tuple(place for place in every if place.row.quantity or place.row.name in clocks)

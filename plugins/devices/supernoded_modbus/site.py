@@ -1,0 +1,70 @@
+"""All lines and units of one daemon, opened once whichever hook asks first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from weakref import WeakKeyDictionary
+
+from supernoded.plugin import Node, WireError, Wires
+from supernoded_modbus.bus import Bus, Pace
+from supernoded_modbus.devices import Device, list_devices
+from supernoded_modbus.maps import RegisterMap, load_map
+from supernoded_modbus.member import Member
+from supernoded_modbus.pdu import ShedPdu
+from supernoded_modbus.places import lay_out
+from supernoded_modbus.settings import ModbusSettings
+from supernoded_modbus.unit import Unit
+
+
+@dataclass(frozen=True)
+class Site:
+    """What is served. Nothing is opened on a line before it is first asked for something."""
+
+    settings: ModbusSettings
+    buses: dict[str, Bus] = field(default_factory=dict)  # by the line's own name
+    units: dict[str, tuple[Device, Unit]] = field(default_factory=dict)  # by the device's name
+
+    def list_pdus(self) -> Iterator[ShedPdu]:
+        """The PDUs that take orders here."""
+        for device, unit in self.units.values():
+            if device.pdu is not None and device.orders:
+                yield ShedPdu(unit, device.pdu)
+
+
+# Sensors, handles and actuators come from three hooks and must share each line's one owner. What they share lives as long as the wires
+# that the daemon gave to this plugin, and no longer; two daemons in one process have two.
+_SITES: WeakKeyDictionary[Wires, Site] = WeakKeyDictionary()
+
+
+def find_site(settings: ModbusSettings, node: Node) -> Site:
+    """The site of this daemon. Raises WireError for a wire that is none, PluginError for a map."""
+    site = _SITES.get(node.wires)
+    if site is None or site.settings is not settings:
+        site = _SITES[node.wires] = _build(settings, node)
+    return site
+
+
+def _build(settings: ModbusSettings, node: Node) -> Site:
+    site, maps = Site(settings), dict[str, RegisterMap]()
+    for device in list_devices(settings, node.topology):
+        place = device.place
+        register_map = maps.get(place.map) or maps.setdefault(place.map, load_map(place.map, settings.maps_folder))
+        bus = _open(site, device, node)
+        member = Member(place.unit, device.subject, register_map)
+        bus.join(member)
+        outlets = [outlet.number for outlet in device.pdu.outlets] if device.pdu is not None else []
+        places = lay_out(register_map, device.subject, outlets)
+        if device.name in site.units:
+            raise WireError(f"{device.name} is named twice")
+        site.units[device.name] = device, Unit(member, register_map, places, bus, node.clock, place.serial)
+    return site
+
+
+def _open(site: Site, device: Device, node: Node) -> Bus:
+    line = node.wires.line(device.place.line)
+    pace = Pace(device.place.baud, device.place.tcp)
+    bus = site.buses.setdefault(line.name, Bus(line, pace, node.clock))
+    if bus.pace != pace or bus.line is not line:
+        raise WireError(f"{device.subject}: {line.name} is named with another speed or framing by another device of that line")
+    return bus

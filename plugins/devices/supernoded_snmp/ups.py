@@ -1,0 +1,51 @@
+"""What is special of UPSes: one status out of several columns, and zeros and silences that stand for something else. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from supernoded.plugin import Reading, State, make_reading
+
+STATUS, RUNTIME, LINK = "ups.status", "ups.runtime", "ups.link"
+LOST = "commlost"  # our own word for upsAlarmCommunicationsLost (RFC 1628): the card goes on telling what it knew
+WHY_LOST = "its card says that it has lost the UPS (upsAlarmCommunicationsLost)"
+
+
+def settle_ups(readings: Sequence[Reading], subject: str, at: float) -> list[Reading]:
+    """One status, and the state of the card's own line to the UPS."""
+    parts = [reading for reading in readings if reading.quantity == STATUS]
+    others = [reading for reading in readings if reading.quantity != STATUS]
+    status = _join_status(parts)
+    flags = status.value if status is not None and isinstance(status.value, frozenset) else frozenset()
+    if any(LOST in reading.value for reading in parts if isinstance(reading.value, frozenset)):
+        lost = others if status is None else [status, *others]
+        return [*(_lose(reading) for reading in lost), make_reading(subject, LINK, "stale", "text", at)]
+    told = [_doubt_runtime(reading, flags) for reading in others]
+    return told if status is None else [status, *told, make_reading(subject, LINK, "ok", "text", at)]
+
+
+def _join_status(parts: Sequence[Reading]) -> Reading | None:
+    """The first says what feeds the output: without it there is no status. The others add to it."""
+    if not parts:
+        return None
+    first = parts[0]
+    if not isinstance(first.value, frozenset):
+        return first
+    flags = frozenset[str]().union(*(part.value for part in parts if isinstance(part.value, frozenset)))
+    if "cal" in flags:
+        flags -= {"test"}
+    notes = [part.note for part in parts if part.value is None and part.note]
+    return msgspec.structs.replace(first, value=flags, note="; ".join((first.note, *notes)).strip("; "))
+
+
+def _lose(reading: Reading) -> Reading:
+    return msgspec.structs.replace(reading, value=None, state=State.UNKNOWN, note=WHY_LOST)
+
+
+def _doubt_runtime(reading: Reading, flags: frozenset[str]) -> Reading:
+    """No time left on mains: many cards have not worked it out (East, Phoenixtec)."""
+    if reading.quantity == RUNTIME and reading.value == 0.0 and "ob" not in flags:
+        return make_reading(reading.subject, RUNTIME, None, reading.unit, reading.at, "0 minutes and not on battery: not worked out")
+    return reading

@@ -1,0 +1,95 @@
+"""A PDU that is not armed as it should be, and which of the reasons it is (safety rules 7 and 14)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import msgspec
+
+from supernoded.plugin import Level, Topology, Verdict, View
+from supernoded_power.arming.loop import FIRINGS, RESTORE, WATCHES, Arming
+from supernoded_power.seeing import is_read, judge, say_why
+from supernoded_power.settings import PowerSettings
+from supernoded_power.site import list_sheddable
+
+ARMED, GROUP, SHEDDABLE = "pdu.armed", "pdu.group", "pdu.sheddable"
+
+
+class Standing(msgspec.Struct, frozen=True):
+    """Of each PDU: whether it was ever armed, and since when it is not (0 = it is)."""
+
+    was_armed: dict[str, bool] = {}
+    unarmed_since: dict[str, float] = {}
+
+
+class ArmingRule:
+    """Raises a PDU whose lease expired, that was disarmed, that is armed differently, or that cannot be armed for want of headroom."""
+
+    kind = "power.arming"
+    watches: Mapping[str, float] = {**WATCHES, **dict.fromkeys((ARMED, GROUP, SHEDDABLE, RESTORE), 60.0)}
+
+    def __init__(self, site: Topology, settings: PowerSettings) -> None:
+        self.scope, self._grace_s = settings.subject, settings.arming_grace_s
+        self._armings = [Arming(site, pdu.name, settings) for pdu in site.pdus if list_sheddable(site, pdu.name)]
+
+    def start(self) -> Standing:
+        """No PDU was seen armed."""
+        return Standing()
+
+    def judge(self, seen: View, memory: Standing) -> tuple[Standing, Sequence[Verdict]]:
+        """The level of every PDU with outlets that may be shed, once it tells whether it is armed."""
+        read = [arming for arming in self._armings if is_read(seen, ARMED, arming.pdu)]
+        memory = _remember(seen, memory, [arming.pdu for arming in read])
+        return memory, [self._judge(seen, arming, memory) for arming in read]
+
+    def _judge(self, seen: View, arming: Arming, memory: Standing) -> Verdict:
+        pdu, armed = arming.pdu, seen.number(ARMED, arming.pdu)
+        if armed is None:
+            why = say_why(seen, ARMED, pdu)
+            return judge(self.kind, pdu, seen.now, Level.UNSURE, f"whether {pdu} is armed cannot be seen: {why}", unseen=(why,))
+        wrong = list(_list_differences(seen, arming))
+        if wrong:
+            return judge(self.kind, pdu, seen.now, Level.RAISED, f"{pdu} is not set as described: {'; '.join(wrong)}")
+        if armed:
+            return judge(self.kind, pdu, seen.now, Level.CLEAR, f"{pdu} is armed")
+        return self._judge_unarmed(seen, arming, memory)
+
+    def _judge_unarmed(self, seen: View, arming: Arming, memory: Standing) -> Verdict:
+        pdu, last = arming.pdu, seen.text(FIRINGS, arming.pdu)
+        if last == "expired":
+            against = arming.list_objections(seen)
+            why = f", and it was not renewed: {'; '.join(against)}" if against else ""
+            return judge(self.kind, pdu, seen.now, Level.RAISED, f"{pdu} is not armed: its lease ran out{why}")
+        off_for = seen.now - memory.unarmed_since.get(pdu, seen.now)
+        if off_for < self._grace_s:
+            return judge(self.kind, pdu, seen.now, Level.UNSURE, f"{pdu} is not armed for {off_for:.0f} s")
+        against = arming.list_objections(seen)
+        if against:
+            return judge(self.kind, pdu, seen.now, Level.RAISED, f"{pdu} is not armed, because of heat or its UPS: {'; '.join(against)}")
+        if memory.was_armed.get(pdu):
+            how = "was disarmed" if last == "disarmed" else f"is not armed for {off_for:.0f} s, though nothing speaks against it"
+            return judge(self.kind, pdu, seen.now, Level.RAISED, f"{pdu} {how}")
+        return judge(self.kind, pdu, seen.now, Level.UNSURE, f"{pdu} was never seen armed: nobody arms it, unless the policy is in `act`")
+
+
+def _remember(seen: View, memory: Standing, pdus: Sequence[str]) -> Standing:
+    armed = {pdu: seen.number(ARMED, pdu) for pdu in pdus}
+    was = {pdu: memory.was_armed.get(pdu, False) or bool(state) for pdu, state in armed.items()}
+    return Standing(was, {pdu: memory.unarmed_since.get(pdu, seen.now) for pdu, state in armed.items() if state == 0})
+
+
+def _list_differences(seen: View, arming: Arming) -> Iterator[str]:
+    """What the PDU shows that is not as described; the timer and the group count while it is armed."""
+    group, allowed = seen.flags(GROUP, arming.pdu), seen.flags(SHEDDABLE, arming.pdu)
+    restore, armed = seen.number(RESTORE, arming.pdu), bool(seen.number(ARMED, arming.pdu))
+    if armed and group is not None and group != arming.group:
+        yield f"its group is {_name(group)}, described is {_name(arming.group)}"
+    if allowed is not None and not arming.group <= allowed:
+        yield f"it lets {_name(allowed)} be shed, described is {_name(arming.group)}"
+    if armed and restore is not None and restore != arming.restore_s:
+        yield f"its restore timer is at {restore:g} s, described are {arming.restore_s:g} s"
+
+
+def _name(outlets: frozenset[str]) -> str:
+    numbers = sorted(outlets, key=lambda one: (len(one), one))
+    return f"outlets {', '.join(numbers)}" if numbers else "no outlet"

@@ -1,0 +1,75 @@
+"""Troubles that ask for a checkpoint and a word to people, and those that ask for a word alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from supernoded.plugin import Case, Severity, Step, World
+from supernoded_power.jobs import WATCHES, Job, list_jobs, time_save
+from supernoded_power.remedies.record import Deed, list_deeds, name_step, say_outcomes, take
+from supernoded_power.remedies.saving import ask_to_save, is_saved_since, say_silent
+from supernoded_power.settings import PowerSettings
+
+NOTIFY = "notify"
+MOST_SAVES = 20  # of one incident: a trouble that lasts longer has been told, and is a person's
+ADVICE: Mapping[str, str] = {
+    "power.feed_lost": "Nothing is shed: one feed carries the load. Bring the other one back.",
+    "power.conflict": "Nothing is shed on this. Look which of the two is right.",
+    "power.silent": "Nothing is stopped before a second source says that the power is gone. Look at its line and its server.",
+    "power.no_ride_through": "It would drop its load at the next break; work is saved more often meanwhile.",
+    "power.redundancy": "One UPS could not carry the load alone: lower the load, or bring the other one back.",
+    "power.arming": "Fans are not shed at a sag till it is armed again.",
+    "power.shed_late": "Look at the line from the UPS to this PDU; `supernoded --check` has the arithmetic.",
+    "power.cords": "Plug one cord into each feed, with the node out of service.",
+    "ups.battery": "Replace the battery.",
+    "ups.overload": "Lower its load.",
+    "checkpoint.old": "Look why the job does not save.",
+}
+SAVING = frozenset({"power.feed_lost", "power.conflict", "power.silent", "power.no_ride_through", "checkpoint.old"})
+
+
+class TellRemedy:
+    """Answers a trouble that nothing but people can repair; work is saved first where it is in danger."""
+
+    watches: Mapping[str, float] = WATCHES
+
+    def __init__(self, answers: str, settings: PowerSettings) -> None:
+        self.answers, self._set = answers, settings
+
+    def next(self, case: Case, world: World, now: float) -> Sequence[Step]:
+        """A checkpoint where there is reason to; the notice, once; then checkpoints for as long as no battery would carry the load."""
+        del world
+        if not case.still_raised:
+            return ()
+        deeds = list_deeds(case)
+        saves = list(self._save(case, 1, deeds))
+        told = list(say_outcomes(deeds, 1, {"save": "jobs saved"}))
+        reason = f"{case.incident.text.rstrip('.')}. {'; '.join(told) + '. ' if told else ''}{ADVICE[self.answers]}"
+        reason += say_silent(list_jobs(case.seen)) if saves or told else ""
+        tell = Step(name=name_step(1, "tell", "people"), kind=NOTIFY, target=case.incident.subject, reason=reason)
+        return take(case, saves, [tell], self._save_again(case, deeds, now))
+
+    def _save(self, case: Case, number: int, deeds: Sequence[Deed]) -> Iterator[Step]:
+        incident = case.incident
+        if self.answers not in SAVING or (self.answers == "power.silent" and incident.severity is not Severity.CRITICAL):
+            return iter(())
+        subjects = incident.members or (incident.subject,)
+        jobs = [job for job in list_jobs(case.seen) if self.answers != "checkpoint.old" or job.subject in subjects]
+        begun = {deed.target for deed in deeds if deed.verb == "save" and deed.round == number}
+        due = [job for job in jobs if job.subject in begun or number > 1 or not is_saved_since(job, incident.opened, case.seen)]
+        return ask_to_save(due, f"{number}-save-", incident.text, {job.subject: self._limit(job) for job in due})
+
+    def _save_again(self, case: Case, deeds: Sequence[Deed], now: float) -> Iterator[Step]:
+        """Oftener than the job would by itself, while a UPS would not ride through (safety rule 13)."""
+        saves = [deed for deed in deeds if deed.verb == "save"]
+        last = max((deed.round for deed in saves), default=0)
+        if self.answers != "power.no_ride_through" or last >= MOST_SAVES:
+            return
+        ended = max((deed.outcome.at for deed in saves if deed.outcome is not None), default=case.incident.opened)
+        if any(deed.outcome is None for deed in saves):
+            yield from self._save(case, last, deeds)
+        elif now - ended >= self._set.oftener_s:
+            yield from self._save(case, last + 1, deeds)
+
+    def _limit(self, job: Job) -> tuple[float, str]:
+        return 2.0 * time_save(job, self._set), "the load has power: there is time for a step and a save, twice"

@@ -1,0 +1,156 @@
+"""All processes of one job. What its ranks agree on in their collective is known to all of them at once: that is what a collective does.
+
+A request that any rank has heard is agreed on at the end of the step that runs; the plant then saves at the end of the next one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from sim_hardware.devices.job.peer import Peer
+from sim_hardware.devices.panel import Panel
+from sim_hardware.plant.job.orders import AbortCollective, RemapRanks, RequestCheckpoint, ResumeJob, StopJob, WithdrawCheckpoint
+from sim_hardware.plant.words import Order, OrderError
+
+GOING = frozenset({"running", "saving", "restoring", "hung"})  # its processes live
+TIER = "durable"
+
+
+@dataclass
+class Asked:
+    """What the daemon has asked for, and how far that is."""
+
+    id: str
+    stop: bool
+    heard_at: int  # the step when it was heard
+    agreed: int = -1
+
+
+class Crew:
+    """The ranks, the launcher and the vaults of the job of a rack. `wall` gives a node's Unix time.
+
+    `present` are the nodes that have a daemon to speak to: of a big rack only these are looked after.
+    """
+
+    def __init__(self, panel: Panel, wall: Callable[[str], float]) -> None:
+        self._panel, self._wall = panel, wall
+        job = panel.rack.sim.job
+        self.job = job.name if job is not None else ""
+        self.peers: tuple[Peer, ...] = tuple(self._list_peers()) if self.job else ()
+        self.present: set[str] = set()
+        self._asked: Asked | None = None
+        self._phase, self._committed = "", int(self._number("job.committed_step")) if self.job else 0
+
+    def _list_peers(self) -> list[Peer]:
+        nodes = [node.name for node in self._panel.rack.nodes]
+        world = int(self._number("job.world_size"))
+        ranks = [Peer(self.job, "", "rank", rank=rank, world=world) for rank in range(world)]
+        for rank in ranks:
+            self._place(rank)
+        return [*ranks, Peer(self.job, nodes[0], "launcher"), *(Peer(self.job, node, "vault") for node in nodes)]
+
+    def _place(self, rank: Peer) -> None:
+        """On the card that the plant has it on."""
+        rank.card = str(self._panel.sense(f"job/{self.job}/rank{rank.rank}", "rank.card"))
+        rank.node, _, card = rank.card.partition("/")
+        rank.local_rank = int(card.removeprefix("card") or 0)
+
+    def _list_present(self) -> list[Peer]:
+        return [peer for peer in self.peers if peer.kind == "rank" and peer.node in self.present]
+
+    # what it is told
+
+    def hear(self, peer: Peer, data: bytes) -> None:
+        """Bytes from the daemon to one of them."""
+        for message in peer.hear(data):
+            kind = message.get("t")
+            if kind == "request" and (self._asked is None or self._asked.agreed < 0):
+                self._asked = Asked(str(message.get("id")), message.get("kind") == "stop", int(self._number("job.step")))
+            elif kind == "withdraw" and self._asked is not None and self._asked.id == message.get("id") and self._asked.agreed < 0:
+                self._asked = None
+                self._order(WithdrawCheckpoint(self.job))
+            elif kind == "order":
+                self._obey(peer, message)
+
+    def _obey(self, launcher: Peer, message: Mapping[str, object]) -> None:
+        cards = message.get("cards")
+        moves = {int(rank): str(card) for rank, card in cards.items()} if isinstance(cards, dict) else {}
+        orders: dict[object, Order] = {
+            "abort": AbortCollective(self.job),
+            "remap": RemapRanks(self.job, moves),
+            "resume": ResumeJob(self.job),
+        }
+        order = orders.get(message.get("kind"))
+        why = "the launcher knows no such order" if order is None else self._order(order)
+        launcher.say("acted", order=message.get("id"), ok=not why, why=why)
+
+    def _order(self, order: Order) -> str:
+        """Why it was not done; empty when it was."""
+        try:
+            self._panel.order(order)
+        except OrderError as error:
+            return str(error)
+        return ""
+
+    # what it does
+
+    def look(self) -> None:
+        """Look at the plant, and say and do what follows: to be called a few times a second."""
+        if not self.job:
+            return
+        phase, step = str(self._panel.sense(f"job/{self.job}", "job.state")), int(self._number("job.step"))
+        self._follow_lives(phase)
+        for rank in self._list_present():
+            if rank.alive and not rank.silent and step > rank.step:
+                rank.step = step
+                rank.say("beat", step=step)
+        if phase == "saving" and self._phase != "saving":
+            self._say_all("saving", step=step)
+        self._follow_saves(phase, step)
+        self._follow_request(phase, step)
+        self._phase = phase
+
+    def _follow_lives(self, phase: str) -> None:
+        for rank in self._list_present():
+            state = self._panel.sense(f"job/{self.job}/rank{rank.rank}", "rank.state")
+            was_alive, rank.silent = rank.alive, state == "silent"
+            rank.alive = phase in {*GOING, "aborted"} and state != "dead"
+            if rank.alive and not was_alive:
+                rank.step = int(self._number("job.step"))
+                self._place(rank)
+
+    def _follow_saves(self, phase: str, step: int) -> None:
+        committed = int(self._number("job.committed_step"))
+        if committed > self._committed:
+            self._committed, took = committed, self._panel.rack.sim.job.save_s if self._panel.rack.sim.job is not None else 0.0
+            self._say_all("saved", step=committed, size=0, seconds=took)
+            for vault in (peer for peer in self.peers if peer.kind == "vault" and peer.node in self.present):
+                where = f"/durable/{self.job}/step-{committed:012d}"
+                vault.say("durable", step=committed, tier=TIER, where=where, taken=self._wall(vault.node), seconds=took)
+        elif self._phase == "saving" and phase != "saving":
+            self._say_all("save_failed", step=step, why="the save ended without a checkpoint")
+            if self._asked is not None and self._asked.agreed >= 0:
+                self._asked = None
+
+    def _follow_request(self, phase: str, step: int) -> None:
+        asked = self._asked
+        if asked is None or phase not in GOING:
+            return
+        if asked.agreed < 0 and step > asked.heard_at and phase == "running":
+            if not self._order(RequestCheckpoint(self.job)):
+                asked.agreed = step + 1
+                self._say_all("agreed", request=asked.id, step=asked.agreed)
+        elif 0 <= asked.agreed <= self._committed:
+            self._asked = None
+            if asked.stop:
+                self._say_all("bye", step=self._committed)
+                self._order(StopJob(self.job))
+
+    def _say_all(self, kind: str, **more: object) -> None:
+        for rank in self._list_present():
+            rank.say(kind, **more)
+
+    def _number(self, quantity: str) -> float:
+        value = self._panel.sense(f"job/{self.job}", quantity)
+        return float(value) if isinstance(value, int | float) else 0.0

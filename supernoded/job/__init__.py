@@ -1,0 +1,1 @@
+"""The training job: what its ranks say, what is asked of them, and where their checkpoints go."""

@@ -1,0 +1,137 @@
+"""What `supernodectl jobs` and `checkpoint request|status` are answered from."""
+
+from __future__ import annotations
+
+import msgspec
+
+from supernoded.clock import Clock
+from supernoded.job import ranks
+from supernoded.job.checkpoints import Checkpoint
+from supernoded.job.parts import HARD
+from supernoded.job.server import Server
+from supernoded.job.training import Training
+
+
+class RankRow(msgspec.Struct, frozen=True, kw_only=True):
+    """One rank on this node. Seconds."""
+
+    rank: int
+    card: str
+    state: str
+    step: int | None
+    step_time: float | None
+    age: float  # since it was last heard
+
+
+class RequestRow(msgspec.Struct, frozen=True, kw_only=True):
+    """One request. Times on the scale of `Clock.now`."""
+
+    job: str
+    id: str
+    kind: str
+    stage: str
+    step: int | None
+    asked: float
+    deadline: float
+    hard: float
+    expected: tuple[int, ...]
+    saved: tuple[int, ...]
+    reason: str
+    text: str  # a sentence on where it stands
+
+
+class JobRow(msgspec.Struct, frozen=True, kw_only=True):
+    """One job on this node. Seconds; `durable_age` since the newest durable step was taken."""
+
+    job: str
+    state: str
+    world: int
+    step: int | None
+    step_time: float | None
+    save_time: float | None
+    stall_time: float | None
+    saved_step: int | None
+    durable_step: int | None
+    durable_age: float | None
+    troubles: tuple[str, ...]
+    ranks: tuple[RankRow, ...]
+    request: RequestRow | None
+
+
+class JobDesk:
+    """Jobs for people."""
+
+    def __init__(self, server: Server, clock: Clock, deadline_s: float) -> None:
+        self._server, self._clock, self._deadline_s = server, clock, deadline_s
+
+    def list_jobs(self) -> list[JobRow]:
+        """All, by name."""
+        return [self._show(job) for _, job in sorted(self._server.jobs.items())]
+
+    def ask(self, job: str, reason: str, *, by: str = "", deadline_s: float | None = None, stop: bool = False) -> RequestRow:
+        """Ask a job for a checkpoint by hand. Raises WireError."""
+        seconds, now = deadline_s or self._deadline_s, self._clock.now()
+        kind = "stop" if stop else "checkpoint"
+        one = self._server.ask(
+            job, f"hand/{now:.3f}", "stop" if stop else "checkpoint", reason or f"{kind} by hand", (seconds, HARD * seconds)
+        )
+        del by  # the admin desk records who asked
+        return show_request(job, one)
+
+    def find_request(self, job: str, request: str = "") -> RequestRow | None:
+        """How a request stands, the newest where none is named. Raises WireError for a job that is not known."""
+        training = self._server.find(job)
+        one = training.find(request) if request else training.request
+        return show_request(job, one) if one is not None else None
+
+    def _show(self, job: Training) -> JobRow:
+        now, kept = self._clock.now(), job.kept
+        states = ranks.judge(job.ranks, now, self._server.terms.silent_s)
+        stopping = job.request is not None and job.request.kind == "stop" and job.request.agreed
+        return JobRow(
+            job=job.name,
+            state=ranks.judge_job(states, job.ranks, kept.world, stopping=stopping),
+            world=kept.world,
+            step=ranks.find_step(job.here),
+            step_time=job.step_time,
+            save_time=job.save_time,
+            stall_time=max(kept.stalls, default=None),
+            saved_step=_step(kept.saved_step),
+            durable_step=_step(kept.durable_step),
+            durable_age=max(0.0, self._clock.wall() - kept.taken) if kept.durable_step >= 0 else None,
+            troubles=tuple(f"{tier}: {text}" for tier, text in sorted(job.troubles.items())),
+            ranks=tuple(
+                RankRow(
+                    rank=number,
+                    card=rank.card,
+                    state=states[number],
+                    step=_step(rank.step),
+                    step_time=ranks.find_p95(rank.times),
+                    age=now - rank.heard,
+                )
+                for number, rank in sorted(job.ranks.items())
+            ),
+            request=show_request(job.name, job.request) if job.request is not None else None,
+        )
+
+
+def show_request(job: str, one: Checkpoint) -> RequestRow:
+    """A request for people."""
+    return RequestRow(
+        job=job,
+        id=one.id,
+        kind=one.kind,
+        stage=one.stage,
+        step=_step(one.step),
+        asked=one.asked,
+        deadline=one.deadline,
+        hard=one.hard,
+        expected=one.expected,
+        saved=one.saved,
+        reason=one.reason,
+        text=one.describe(),
+    )
+
+
+def _step(step: int) -> int | None:
+    return step if step >= 0 else None

@@ -1,0 +1,49 @@
+"""The vault out of the settings."""
+
+from __future__ import annotations
+
+import os
+
+import msgspec
+
+from supernoded.clock import Clock
+from supernoded.errors import SettingsError
+from supernoded.job.vault.catalogue import Tier
+from supernoded.job.vault.files import Files
+from supernoded.job.vault.flushing import Pen
+from supernoded.job.vault.rounds import DURABLE, SHARED, Rounds
+from supernoded.job.vault.storing import Storing
+from supernoded.settings import Settings
+
+MB = 1_000_000
+
+
+class Work(msgspec.Struct, frozen=True, kw_only=True):
+    """What the process runs. `storing` is absent without a durable tier."""
+
+    tiers: tuple[Tier, ...]  # the nearest first
+    rounds: Rounds
+    storing: Storing | None
+
+
+def list_tiers(settings: Settings) -> tuple[Tier, ...]:
+    """The tiers, the nearest first. Links in the settings are followed once, here."""
+    vault = settings.vault
+    shared = Tier(name=SHARED, root=vault.shared.resolve(), committed=False)
+    if vault.durable is None:
+        return (shared,)
+    return (shared, Tier(name=DURABLE, root=vault.durable.resolve(), committed=True))
+
+
+def build(settings: Settings, files: Files, clock: Clock) -> Work:
+    """Raises SettingsError for a packing that the limits refuse."""
+    vault = settings.vault
+    if vault.compress in settings.limits.checkpoint.compress_denied:
+        raise SettingsError(f"vault.compress = {vault.compress} is refused by limits.checkpoint.compress_denied (C13); write none or zstd")
+    tiers = list_tiers(settings)
+    level = vault.compress_level if vault.compress == "zstd" else None
+    pen = Pen(node=settings.node, pid=os.getpid(), level=level, headroom=vault.headroom_mb * MB)
+    durable = tiers[1] if len(tiers) > 1 else None
+    storing = None if durable is None else Storing(files, tiers[0].root, durable, pen, vault.keep, vault.keep_every, clock)
+    rounds = Rounds(files, tiers[0], storing, durable, pen, vault.shared_mb * MB, vault.retry_s, clock)
+    return Work(tiers=tiers, rounds=rounds, storing=storing)

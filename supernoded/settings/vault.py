@@ -1,0 +1,78 @@
+"""The table `[vault]`: where checkpoints go, how long they stay, and how often one is worth its time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated
+
+from supernoded.tables import Conflict, Table, about
+
+
+class Dsm(Table, frozen=True, kw_only=True):
+    """Snapshots of the memory pool by its vendor's tools. `{name}` stands for the snapshot's name."""
+
+    sync: Annotated[tuple[str, ...], about("brings the cards' memory into the pool", source="C10")] = ("dsm_sync_all",)
+    take: Annotated[tuple[str, ...], about("takes a snapshot", source="C11")] = (
+        *("dsm_snapshot", "--name", "{name}"),
+        *("--atomic", "--compress", "zstd"),
+    )
+    verify: Annotated[tuple[str, ...], about("verifies it", source="C11")] = ("dsm_snapshot", "--verify", "{name}")
+    sync_s: Annotated[float, about("longest time to bring it in", unit="s", source="ours", gt=0, le=86_400)] = 600.0
+    take_s: Annotated[float, about("longest time to take it", unit="s", source="ours, after C12", gt=0, le=86_400)] = 3600.0
+    verify_s: Annotated[float, about("longest time to verify it", unit="s", source="ours, after C12", gt=0, le=86_400)] = 3600.0
+
+    def conflicts(self) -> Iterable[Conflict]:
+        """A snapshot is atomic, has a name, and is not packed with lz4."""
+        if "--atomic" not in self.take:
+            fault = "has no --atomic: what cards write meanwhile would tear it (C9)"
+            yield Conflict(key=("take",), fault=fault, remedy="add --atomic")
+        for key in ("take", "verify"):
+            if not any("{name}" in word for word in getattr(self, key)):
+                yield Conflict(key=(key,), fault="has no {name}", remedy="say where the snapshot's name goes")
+        if "lz4" in self.take:
+            yield Conflict(key=("take",), fault="packs with lz4, which is refused by policy (C13)", remedy="write zstd")
+
+
+class Interval(Table, frozen=True, kw_only=True):
+    """How often a checkpoint is worth its time (C7)."""
+
+    least_s: Annotated[float, about("shortest time between two checkpoints", unit="s", source="ours", gt=0, le=86_400)] = 60.0
+    most_s: Annotated[float, about("longest time between two", unit="s", source="ours", gt=0, le=604_800)] = 3600.0
+    least_saves: Annotated[
+        float, about("never below so many times the time of a save", source="ours: at most 5 % overhead", ge=1, le=1000)
+    ] = 20.0
+    mtbf_h: Annotated[float, about("mean time between failures of the job to begin with", unit="h", source="ours", gt=0, le=100_000)] = 24.0
+
+    def conflicts(self) -> Iterable[Conflict]:
+        """The shortest is not above the longest."""
+        if self.least_s > self.most_s:
+            yield Conflict(key=("least_s",), fault=f"is above most_s = {self.most_s:g}", remedy="set it to at most most_s")
+
+
+class Vault(Table, frozen=True, kw_only=True):
+    """The tiers of checkpoints."""
+
+    shared: Annotated[Path, about("folder in shared memory that ranks save to", source="C2")] = Path("/dev/shm/supernoded")  # noqa: S108 - the document's path
+    durable: Annotated[Path, about("folder on storage that outlives the node; absent = shared memory alone", source="C2")] | None = None
+    shared_mb: Annotated[int, about("most that checkpoints take of shared memory; 0 = 80 % of it", unit="MB", ge=0)] = 0
+    headroom_mb: Annotated[int, about("space that is left free on the durable tier", unit="MB", source="ours", ge=0)] = 1024
+    keep: Annotated[int, about("newest whole steps kept on the durable tier", source="ours", ge=2, le=10_000)] = 3
+    keep_every: Annotated[int, about("whole steps whose number this divides are kept for good; 0 = none", source="C16", ge=0)] = 0
+    compress: Annotated[str, about("packing on the durable tier, none or zstd", source="C11")] = "none"
+    compress_level: Annotated[int, about("level of zstd", source="ours", ge=1, le=19)] = 3
+    poll_s: Annotated[float, about("time between two looks at shared memory", unit="s", source="ours", ge=0.05, le=60)] = 0.5
+    retry_s: Annotated[float, about("longest pause before a tier in trouble is tried again", unit="s", source="ours", ge=1, le=3600)] = 60.0
+    hang_s: Annotated[float, about("a tier that gives no sign of life for so long hangs", unit="s", source="ours", ge=1, le=3600)] = 30.0
+    interval: Interval = Interval()
+    dsm: Dsm = Dsm()
+
+    def conflicts(self) -> Iterable[Conflict]:
+        """A packing that we have and that is not refused; two tiers in two places."""
+        if self.compress == "lz4":
+            fault = "is refused by policy: 2.1:1 at 40 % of the CPU, says the document that also bans it (C13)"
+            yield Conflict(key=("compress",), fault=fault, remedy='write "zstd" or "none"')
+        elif self.compress not in {"none", "zstd"}:
+            yield Conflict(key=("compress",), fault="is no packing that we have", remedy='write "zstd" or "none"')
+        if self.durable is not None and (self.durable == self.shared or self.shared in self.durable.parents):
+            yield Conflict(key=("durable",), fault="lies in shared memory", remedy="name a folder on storage that outlives the node")

@@ -1,0 +1,166 @@
+"""The job's processes over the real plant, on a clock that is moved by hand; the test is the daemon."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from sim_hardware.devices.job import Crew, Peer
+from sim_hardware.plant.job.orders import FailSave, SilenceRank
+from sim_hardware.rack import generate_rack
+from sim_hardware.world import World
+from supernoded.job import protocol
+
+LOOK = 0.25
+
+
+class Stage:
+    """A rack of two nodes with two cards each, and what its processes have said."""
+
+    def __init__(self) -> None:
+        self.time = 0.0
+        self.world = World(generate_rack(2, 2), 1, lambda: self.time)
+        self.crew = Crew(self.world, lambda _: 1_000.0 + self.time)
+        self.crew.present = {"n0", "n1"}
+        self.said: dict[str, list[dict[str, Any]]] = {peer.name: [] for peer in self.crew.peers}
+        for peer in self.crew.peers:
+            self.tell(peer, {"t": "welcome", "node": peer.node})
+
+    def tell(self, peer: Peer, message: dict[str, Any]) -> None:
+        self.crew.hear(peer, json.dumps(message).encode() + b"\n")
+
+    def find(self, name: str) -> Peer:
+        return next(peer for peer in self.crew.peers if peer.name == name)
+
+    def go(self, seconds: float) -> None:
+        end = self.time + seconds
+        while self.time < end:
+            self.time += LOOK
+            self.crew.look()
+            for peer in self.crew.peers:
+                self.said[peer.name] += [json.loads(line) for line in peer.take().splitlines()]
+
+    def kinds(self, name: str) -> list[str]:
+        return [message["t"] for message in self.said[name]]
+
+    def last(self, name: str, kind: str) -> dict[str, Any]:
+        return next(message for message in reversed(self.said[name]) if message["t"] == kind)
+
+
+@pytest.fixture
+def stage() -> Stage:
+    return Stage()
+
+
+def test_every_rank_stands_on_its_card_and_every_node_has_a_vault(stage: Stage) -> None:
+    ranks = {peer.name: (peer.node, peer.local_rank, peer.card, peer.world) for peer in stage.crew.peers if peer.kind == "rank"}
+    assert ranks["rank0"] == ("n0", 0, "n0/card0", 4)
+    assert ranks["rank3"] == ("n1", 1, "n1/card1", 4)
+    assert {peer.name for peer in stage.crew.peers if peer.kind != "rank"} == {"launcher", "vault-n0", "vault-n1"}
+
+
+def test_what_is_said_is_what_the_daemon_understands(stage: Stage) -> None:
+    stage.tell(stage.find("rank0"), {"t": "request", "id": "r1", "kind": "stop", "deadline_s": 60, "hard_s": 90})
+    stage.go(60.0)
+    for peer in stage.crew.peers:
+        assert isinstance(protocol.decode_peer(peer.greet().strip()), protocol.Hello)
+        for message in stage.said[peer.name]:
+            protocol.decode_peer(json.dumps(message).encode())
+    assert set(stage.kinds("rank3")) == {"beat", "agreed", "saving", "saved", "bye"}
+
+
+def test_ranks_beat_with_every_step(stage: Stage) -> None:
+    stage.go(20.0)
+    steps = [message["step"] for message in stage.said["rank2"] if message["t"] == "beat"]
+    assert len(steps) > 3
+    assert steps == sorted(set(steps))
+
+
+def test_one_rank_that_is_asked_is_enough_for_all_to_save_the_same_step_and_go_on(stage: Stage) -> None:
+    stage.go(1.0)
+    stage.tell(stage.find("rank1"), {"t": "request", "id": "r1", "kind": "checkpoint", "deadline_s": 60, "hard_s": 90})
+    stage.go(60.0)
+    agreed = {stage.last(f"rank{rank}", "agreed")["step"] for rank in range(4)}
+    assert len(agreed) == 1
+    durable = stage.last("vault-n1", "durable")
+    assert (durable["step"], stage.last("rank3", "saved")["step"]) == (agreed.pop(),) * 2
+    assert durable["taken"] == pytest.approx(1_000.0 + stage.time, abs=60.0)
+    assert stage.world.truth("job/train", "job.state") == "running"
+
+
+def test_a_request_that_is_withdrawn_before_the_ranks_agree_saves_nothing(stage: Stage) -> None:
+    stage.go(1.0)
+    for message in ({"t": "request", "id": "r1", "kind": "checkpoint", "deadline_s": 60, "hard_s": 90}, {"t": "withdraw", "id": "r1"}):
+        stage.tell(stage.find("rank1"), message)
+    stage.go(60.0)
+    assert "agreed" not in stage.kinds("rank1")
+    assert stage.world.truth("job/train", "job.committed_step") == 0.0
+
+
+def test_a_request_that_is_withdrawn_too_late_is_performed(stage: Stage) -> None:
+    stage.tell(stage.find("rank0"), {"t": "request", "id": "r1", "kind": "checkpoint", "deadline_s": 60, "hard_s": 90})
+    while "agreed" not in stage.kinds("rank0"):
+        stage.go(LOOK)
+    stage.tell(stage.find("rank0"), {"t": "withdraw", "id": "r1"})
+    stage.go(60.0)
+    assert "saved" in stage.kinds("rank0")
+
+
+def test_a_stop_saves_first_says_goodbye_and_a_launcher_brings_the_ranks_back(stage: Stage) -> None:
+    stage.go(1.0)
+    stage.tell(stage.find("rank0"), {"t": "request", "id": "r1", "kind": "stop", "deadline_s": 60, "hard_s": 90})
+    stage.go(60.0)
+    assert stage.world.truth("job/train", "job.state") == "stopped"
+    assert stage.last("rank0", "bye")["step"] == stage.last("rank0", "saved")["step"]
+    assert not stage.find("rank0").alive
+    stage.tell(stage.find("launcher"), {"t": "order", "id": "o1", "kind": "resume"})
+    stage.go(60.0)
+    assert stage.said["launcher"] == [{"t": "acted", "order": "o1", "ok": True, "why": ""}]
+    assert stage.find("rank0").alive
+    assert stage.last("rank0", "beat")["step"] > stage.last("rank0", "bye")["step"]
+
+
+def test_a_launcher_says_why_it_could_not(stage: Stage) -> None:
+    stage.tell(stage.find("launcher"), {"t": "order", "id": "o1", "kind": "resume"})
+    stage.tell(stage.find("launcher"), {"t": "order", "id": "o2", "kind": "dance"})
+    stage.go(LOOK)
+    first, second = stage.said["launcher"]
+    assert (first["ok"], "cannot resume" in first["why"]) == (False, True)
+    assert (second["ok"], second["why"]) == (False, "the launcher knows no such order")
+
+
+def test_a_rank_that_hangs_says_nothing_while_its_peers_wait(stage: Stage) -> None:
+    stage.go(5.0)
+    stage.world.order(SilenceRank("train", 2, silent=True))
+    stage.go(5.0)
+    told = len(stage.said["rank2"])
+    stage.go(20.0)
+    assert len(stage.said["rank2"]) == told
+    assert stage.find("rank2").alive
+
+
+def test_a_save_that_fails_is_told_and_the_request_is_over(stage: Stage) -> None:
+    stage.world.order(FailSave("train", failed=True))
+    stage.tell(stage.find("rank0"), {"t": "request", "id": "r1", "kind": "checkpoint", "deadline_s": 60, "hard_s": 90})
+    stage.go(60.0)
+    assert "save_failed" in stage.kinds("rank3")
+    assert "durable" not in stage.kinds("vault-n0")
+
+
+def test_garbage_from_a_daemon_is_dropped_and_halves_are_joined(stage: Stage) -> None:
+    rank = stage.find("rank0")
+    assert rank.hear(b"no json\n[1]\n\xff\n") == []
+    assert rank.hear(b'{"t":"wel') == []
+    assert [message["t"] for message in rank.hear(b'come"}\n')] == ["welcome"]
+
+
+def test_nothing_is_sent_before_the_daemon_has_let_it_in(stage: Stage) -> None:
+    rank = stage.find("rank0")
+    rank.greet()
+    stage.go(10.0)
+    before = len(stage.said["rank0"])
+    stage.tell(rank, {"t": "welcome", "node": "n0"})
+    stage.go(LOOK)
+    assert len(stage.said["rank0"]) > before

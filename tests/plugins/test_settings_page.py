@@ -14,13 +14,20 @@ import supernoded_fabric
 import supernoded_host
 import supernoded_isolation
 import supernoded_link_ber
+import supernoded_modbus
 import supernoded_network
+import supernoded_nut
 import supernoded_nvidia
+import supernoded_power
 import supernoded_redfish
 import supernoded_ring
+import supernoded_snmp
 from supernoded_fabric.switch import SwitchSettings
+from supernoded_modbus.settings import ViewSettings
 from supernoded_network.settings import SwitchSettings as DeclaredSwitch
-from supernoded_redfish.settings import BmcSettings
+from supernoded_nut.settings import ServerSettings
+from supernoded_redfish.settings import BmcSettings, PduSettings
+from supernoded_snmp.settings import DeviceSettings
 
 PLUGINS: dict[str, type[msgspec.Struct]] = {
     "ascend": supernoded_ascend.supernoded_settings(),
@@ -28,15 +35,23 @@ PLUGINS: dict[str, type[msgspec.Struct]] = {
     "host": supernoded_host.supernoded_settings(),
     "isolation": supernoded_isolation.supernoded_settings(),
     "link_ber": supernoded_link_ber.supernoded_settings(),
+    "modbus": supernoded_modbus.supernoded_settings(),
     "network": supernoded_network.supernoded_settings(),
+    "nut": supernoded_nut.supernoded_settings(),
     "nvidia": supernoded_nvidia.supernoded_settings(),
+    "power": supernoded_power.supernoded_settings(),
     "redfish": supernoded_redfish.supernoded_settings(),
     "ring": supernoded_ring.supernoded_settings(),
+    "snmp": supernoded_snmp.supernoded_settings(),
 }
 WITHIN = {  # tables of which there may be several
     "fabric.switches.NAME": SwitchSettings,
+    "modbus.views.NAME": ViewSettings,
     "network.switches.NAME": DeclaredSwitch,
+    "nut.servers.NAME": ServerSettings,
     "redfish.bmcs.NAME": BmcSettings,
+    "redfish.pdus.NAME": PduSettings,
+    "snmp.devices.NAME": DeviceSettings,
 }
 
 

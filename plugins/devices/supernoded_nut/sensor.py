@@ -39,7 +39,10 @@ class DeviceSensor:
         self._known: Iterable[Key] = known
 
     async def read(self) -> Sequence[Reading]:
-        """All its variables. Raises RefusalError when the server does not know the device, or does not let us read."""
+        """All its variables. Raises WireError when the server does not know the device or does not let us read.
+
+        A server that does not answer is told of a UPS as silence, which may be the first sign of an outage, and raised for a PDU.
+        """
         try:
             variables = await self._server.list_variables(self._device)
         except RefusalError as refusal:
@@ -47,6 +50,8 @@ class DeviceSensor:
                 return self._lose(STATES[refusal.code], str(refusal))
             raise await self._explain(refusal) from refusal
         except WireError as error:
+            if not self._is_ups:
+                raise
             return self._lose(SILENT, str(error))
         if is_waiting(variables):
             return self._lose(STALE, f"the driver of {self._device} has only just started: ups.status is WAIT")
@@ -62,7 +67,7 @@ class DeviceSensor:
 
     def _lose(self, link: str, why: str) -> list[Reading]:
         now = self._clock.now()
-        return [*self._link(link), *(make_reading(key.subject, key.quantity, None, key.unit, now, why) for key in self._known)]
+        return [*self._link(link, why), *(make_reading(key.subject, key.quantity, None, key.unit, now, why) for key in self._known)]
 
-    def _link(self, word: str) -> list[Reading]:
-        return [make_reading(self._subject, LINK, word, "text", self._clock.now())] if self._is_ups else []
+    def _link(self, word: str, why: str = "") -> list[Reading]:
+        return [make_reading(self._subject, LINK, word, "text", self._clock.now(), why)] if self._is_ups else []

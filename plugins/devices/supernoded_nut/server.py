@@ -13,7 +13,7 @@ from supernoded_nut.words import RefusalError, end_of_list, read_answer, read_li
 WITHIN = 1.5  # seconds for one answer, opening included (ours); upsd answers from memory
 TRACKED_WITHIN = 1.0  # seconds until the driver must have carried out an order (ours); one order as a whole may take 3
 TRACKED_EVERY = 0.1  # seconds
-GARBLED = frozenset('"\\#')
+GARBLED = frozenset('"\\#')  # upsd 2.8.0 gives words to its driver in quotes and without escapes
 NO_TLS = frozenset({"FEATURE-NOT-SUPPORTED", "FEATURE-NOT-CONFIGURED", "UNKNOWN-COMMAND"})
 
 
@@ -62,17 +62,14 @@ class NutServer:
         await self._order(scope, "INSTCMD", device, command, *values)
 
     async def set_variable(self, scope: str, device: str, name: str, value: str) -> None:
-        """SET VAR, asking the pen for `scope`. Raises WireError, RefusalError; see `_order` for what returning means.
-
-        A value that upsd would not hand on whole is not sent: 2.8.0 gives it to its driver in quotes and without escapes.
-        """
-        if GARBLED.intersection(value):
-            raise WireError(f"{self.name}: {quote(value)} cannot be set: upsd garbles quotes, backslashes and #")
+        """SET VAR, asking the pen for `scope`. Raises WireError, RefusalError; see `_order` for what returning means."""
         await self._order(scope, "SET", "VAR", device, name, value)
 
     async def _order(self, scope: str, *words: str) -> None:
         """Send it and wait for what the driver says of it, where the server tracks orders; without a word by then it may yet do it."""
         request = self._name(words)
+        if any(map(GARBLED.intersection, words)):
+            raise WireError(f"{request} was not sent: upsd garbles quotes, backslashes and # on the way to its driver")
         answer = read_answer(request, await self._stream.order(scope, write_line(*words), within=WITHIN))
         if answer[0] != "OK":
             raise WireError(f"{request} was answered by {quote(' '.join(answer))}")
@@ -109,14 +106,14 @@ class NutServer:
             raise WireError(
                 f"{self.name} has no TLS, and the password of {user} would go in the clear; give it a certificate, or say insecure = true"
             )
-        await self._introduce(opening, "USERNAME", user)
-        await self._introduce(opening, "PASSWORD", await self._read_password())
+        await self._agree(opening, "USERNAME", user)
+        await self._agree(opening, "PASSWORD", await self._read_password())
         await opening.ask(b"SET TRACKING ON\n")  # a server before NUT 2.8 refuses, and says a bare OK to orders
 
     async def _seal(self, opening: Opening) -> bool:
         """Whether the connection is TLS now. Raises WireError where it has to be and cannot."""
         try:
-            read_answer(f"{self.name}: STARTTLS", await opening.ask(b"STARTTLS\n"))
+            await self._agree(opening, "STARTTLS")
         except RefusalError as refusal:
             if refusal.code in NO_TLS and not self.settings.ca_file:
                 return False
@@ -124,8 +121,12 @@ class NutServer:
         await opening.secure(self.settings.ca_file, insecure=self.settings.insecure)
         return True
 
-    async def _introduce(self, opening: Opening, verb: str, word: str) -> None:
-        read_answer(f"{self.name}: {verb}", await opening.ask(write_line(verb, word)))
+    async def _agree(self, opening: Opening, verb: str, *words: str) -> None:
+        """Say something of the session, to which the server must say OK. Raises RefusalError, WireError; neither holds the words."""
+        request = f"{self.name}: {verb}"
+        answer = read_answer(request, await opening.ask(write_line(verb, *words)))
+        if answer[0] != "OK":
+            raise WireError(f"{request} was answered by {quote(' '.join(answer))}; is this a NUT server?")
 
     async def _read_password(self) -> str:
         return "" if self._secrets is None else await self._secrets.read(self._password_name)

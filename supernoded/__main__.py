@@ -74,7 +74,7 @@ def _find_plugin_problems(path: Path | None, environment: Mapping[str, str], por
     """What only shows when the plugins hand in their parts."""
     settings = _read(path, environment)
     try:
-        parts = collect_parts(settings, ports, FixedSeats(settings.node, settings.list_seats()))
+        parts, _ = collect_parts(settings, ports, FixedSeats(settings.node, settings.list_seats()), logging.getLogger("supernoded"))
     except SupernodedError as error:
         return [str(error)]
     left_out = [

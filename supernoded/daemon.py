@@ -22,10 +22,12 @@ from supernoded.cluster.session import Session
 from supernoded.cluster.store import JournalStore
 from supernoded.duty import Duty, Means
 from supernoded.house import House, make_world
+from supernoded.job.jobs import Jobs, open_jobs
 from supernoded.model import NODE, Hold, Reading
 from supernoded.modes import Modes
 from supernoded.notify import Notifier
 from supernoded.ports import Ports, Uplink
+from supernoded.reflex.looking import list_parts
 from supernoded.registry import Parts, collect
 from supernoded.reporting import Reporter
 from supernoded.settings import Settings
@@ -33,6 +35,7 @@ from supernoded.supervisor import Health, keep
 from supernoded.wire import Node, Pen
 
 BROKER_START = 5.0  # seconds
+JOB, REFLEX = "job", "reflex"  # owners of our own parts, beside the plugins
 STATUS_EVERY = 5.0  # seconds between two status lines to the service manager
 
 
@@ -48,24 +51,28 @@ class Daemon:
     chores: Chores | None
 
 
-def collect_parts(settings: Settings, ports: Ports, seats: FixedSeats) -> Parts:
-    """What the plugins hand in. Raises PluginError, SettingsError."""
+def collect_parts(settings: Settings, ports: Ports, seats: FixedSeats, log: logging.Logger) -> tuple[Parts, Jobs]:
+    """What the plugins hand in and what the daemon has of its own, and the jobs behind some of these. Raises PluginError, SettingsError."""
     wires_for = ports.wires(settings, Pen(seats.find_refusal))
 
-    def node_for(plugin: str) -> Node:
-        maintenance = settings.list_maintenance(plugin)
+    def node_for(owner: str) -> Node:
+        maintenance = settings.list_maintenance(owner)
         return Node(
-            settings.node, settings.topology, settings.limits, wires_for(plugin), ports.clock, ports.host, settings.state, maintenance
+            settings.node, settings.topology, settings.limits, wires_for(owner), ports.clock, ports.host, settings.state, maintenance
         )
 
-    return collect(ports.plugins(settings), settings.plugins, node_for)
+    parts = collect(ports.plugins(settings), settings.plugins, node_for)
+    jobs = open_jobs(settings, ports.clock, log.getChild("job"), node_for(JOB))
+    parts.add_own(JOB, sensors=[jobs.sensor], actuators=[jobs.actuator])
+    parts.add_own(REFLEX, sensors=list_parts(settings, ports.clock))
+    return parts, jobs
 
 
 def build(settings: Settings, ports: Ports, log: logging.Logger) -> Daemon:
     """Everything one life has, before anything is touched. Raises PluginError, SettingsError."""
     clock, started = ports.clock, ports.clock.now()
     seats = FixedSeats(settings.node, settings.list_seats())
-    parts = collect_parts(settings, ports, seats)
+    parts, jobs = collect_parts(settings, ports, seats, log)
     journal, uplink = ports.journal(settings), ports.uplink(settings)
     outbox = Outbox(JournalStore(journal), clock, log.getChild("mqtt"), settings.mqtt.outbox)
     names = settings.node, settings.cluster, f"{started:.3f}"
@@ -91,6 +98,7 @@ def build(settings: Settings, ports: Ports, log: logging.Logger) -> Daemon:
         log=log,
     )
     duties += [Duty(scope, 0, means, journal, journal) for scope in (NODE, *seats.held)]
+    jobs.followers.append(duties[0].take)
     digests = connect_duties(settings, duties[0], duties[1:], session, Speaker(*names), watched_by_roles(parts), clock)
     house = House(
         settings=settings,
@@ -109,6 +117,7 @@ def build(settings: Settings, ports: Ports, log: logging.Logger) -> Daemon:
         duties=duties,
         world=means.world,
         holds=holds,
+        jobs=jobs,
     )
     return Daemon(house, ports, log, uplink, digests, ports.chores(settings, journal))
 
@@ -185,6 +194,7 @@ async def _run_parts(daemon: Daemon, more: Sequence[tuple[str, Callable[[], Awai
         ("journal writer", house.journal.run),
         ("MQTT session", partial(_hold_session, house, daemon.uplink)),
         ("reporter", house.reporter.run),
+        ("jobs", house.jobs.run),
         *((f"duty {duty.scope}", duty.run) for duty in house.duties),
         *((("digests", daemon.digests.run),) if daemon.digests is not None else ()),
         *((("embedded broker", daemon.uplink.serve),) if daemon.uplink.serve is not None else ()),

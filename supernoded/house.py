@@ -12,6 +12,7 @@ from supernoded.cluster.seats import FixedSeats
 from supernoded.cluster.session import Session
 from supernoded.duty import Duty
 from supernoded.errors import JournalError
+from supernoded.job.jobs import Jobs
 from supernoded.journal import entries
 from supernoded.journal.writer import Journal
 from supernoded.model import Cause, Hold, Incident, Reading, Verdict
@@ -47,6 +48,7 @@ class House:
     duties: Sequence[Duty]
     world: Callable[[], World]
     holds: list[Hold]
+    jobs: Jobs
     ready: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def take_up(self) -> bool:
@@ -121,7 +123,7 @@ class House:
         return sentences
 
     def find_vacant_roles(self) -> list[str]:
-        """The roles that something of this node needs and that have no seat: of its rings, of the wired feeds it hangs on, of their site."""
+        """The roles without a seat that something of this node needs: of its rings, of the wired feeds it hangs on, of their site."""
         if self.settings.journal.database:
             return []
         site, mine = self.settings.topology, self.settings.node

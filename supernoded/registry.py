@@ -57,6 +57,15 @@ class Parts:
     faults: list[Fault[Any]] = field(default_factory=list)
     owners: dict[str, str] = field(default_factory=dict)  # "sensor load" -> plugin
 
+    def add_own(self, owner: str, *, sensors: Sequence[Sensor] = (), actuators: Sequence[Actuator] = ()) -> None:
+        """Parts of the daemon itself. Raises PluginError when a plugin performs the same on the same targets."""
+        self.owners |= {f"sensor {sensor.name}": owner for sensor in sensors}
+        for actuator in actuators:
+            self.owners |= {f"actuator {kind} on {', '.join(actuator.targets)}": owner for kind in sorted(actuator.kinds)}
+        self.sensors += sensors
+        self.actuators += actuators
+        _refuse_overlap(self)
+
     def owner(self, what: str, name: str) -> str:
         """The plugin that handed in this part."""
         return self.owners.get(f"{what} {name}", "")

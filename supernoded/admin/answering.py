@@ -18,6 +18,7 @@ from supernoded.journal import entries, queries
 from supernoded.messages import (
     ActionFilter,
     Actions,
+    CheckpointAsk,
     Diagnosed,
     EventFilter,
     Events,
@@ -25,6 +26,7 @@ from supernoded.messages import (
     Holds,
     IncidentFilter,
     Incidents,
+    Jobs,
     JournalCondition,
     LeftOut,
     Links,
@@ -38,6 +40,7 @@ from supernoded.messages import (
     ReadingFilter,
     Readings,
     Rehearsed,
+    Requested,
     Role,
     SensorCondition,
     SessionCondition,
@@ -174,6 +177,22 @@ class FrontDesk:
         kinds = sorted({rule.kind for rule in self._h.parts.rules if rule.kind.startswith("power.")})
         found = [await self._h.journal.ask(queries.incidents(queries.Filter(kind=kind, limit=1))) for kind in kinds]
         return max((one for rows in found for one in rows.rows), key=lambda one: one.opened, default=None)
+
+    async def jobs(self) -> Jobs:
+        """See `Desk.jobs`."""
+        return Jobs(now=self._now(), jobs=tuple(self._h.jobs.desk.list_jobs()))
+
+    async def find_checkpoint(self, job: str, request: str) -> Requested:
+        """See `Desk.find_checkpoint`."""
+        found = self._h.jobs.desk.find_request(job, request)
+        if found is None and request:
+            raise AdminError(f"job {job} has no request {request!r}; `supernodectl checkpoint status {job}` shows its newest")
+        return Requested(now=self._now(), job=job, request=found)
+
+    async def ask_checkpoint(self, job: str, wanted: CheckpointAsk, caller: Caller) -> Requested:
+        """See `Desk.ask_checkpoint`. A save protects and asks for no mode (safety rule 2); who asked is in the journal."""
+        reason = wanted.reason or f"asked for by {await _find_name(caller.uid)}"
+        return Requested(now=self._now(), job=job, request=self._h.jobs.desk.ask(job, reason, deadline_s=wanted.deadline_s))
 
     async def incidents(self, wanted: IncidentFilter) -> Incidents:
         """See `Desk.incidents`."""

@@ -104,8 +104,10 @@ def render_jobs(told: Jobs, name: str = "") -> Sheet:
     columns = ("JOB", "STATE", "RANKS", "STEP", "STEP TIME", "SAVE", "STALL", "DURABLE STEP", "REQUEST")
     empty = "No rank has connected to this node's job.sock; docs/job.md says how a training script does."
     troubles = [f"{job.job}: {trouble}" for job in chosen for trouble in job.troubles]
-    ranks = [Table(("RANK", "CARD", "STATE", "STEP", "STEP TIME", "HEARD"), list(_list_ranks(chosen[0])))] if name else []
-    return [*troubles, Table(columns, [_to_row(job) for job in chosen], empty), *(["", *ranks] if ranks else [])]
+    sheet: list[str | Table] = [*troubles, Table(columns, [_to_row(job) for job in chosen], empty)]
+    if name:
+        sheet += ["", Table(("RANK", "CARD", "STATE", "STEP", "STEP TIME", "HEARD"), list(_list_ranks(chosen[0])))]
+    return sheet
 
 
 def _to_row(job: JobRow) -> tuple[str, ...]:

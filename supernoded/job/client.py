@@ -70,8 +70,8 @@ class Line:
     """A connection that never waits: dialled with growing pauses, and every time `greet` says first all that counts."""
 
     def __init__(self, path: str, greet: Callable[[], bytes]) -> None:
-        self._path, self._greet = path, greet
         self._socket: socket.socket | None = None
+        self._path, self._greet = path, greet
         self._out, self._in = b"", b""
         self._pause, self._dial_at = PAUSES[0], 0.0
 
@@ -106,7 +106,7 @@ class Line:
             self._dial()
         if self._socket is None:
             return False
-        select.select([self._socket], [self._socket] if self._out else [], [], max(0.0, seconds))
+        self._wait(select.POLLIN | (select.POLLOUT if self._out else 0), seconds)
         return True
 
     def settle(self) -> None:
@@ -119,11 +119,15 @@ class Line:
             self._socket.close()
         self._socket, self._out, self._in = None, b"", b""
 
+    def __del__(self) -> None:
+        if self._socket is not None:
+            self._socket.close()
+
     def flush(self, seconds: float) -> None:
         """Wait at most so long until everything is sent."""
         end = time.monotonic() + seconds
         while self._socket is not None and self._out and time.monotonic() < end:
-            select.select([], [self._socket], [], 0.05)
+            self._wait(select.POLLOUT, end - time.monotonic())
             self._flush()
 
     def _dial(self) -> None:
@@ -140,6 +144,12 @@ class Line:
             return
         self._socket, self._out = line, self._greet()
         self._flush()
+
+    def _wait(self, events: int, seconds: float) -> None:
+        poll = select.poll()  # select() has no room for a process with a thousand files
+        if self._socket is not None:
+            poll.register(self._socket, events)
+        poll.poll(max(0.0, 1e3 * seconds))
 
     def _flush(self) -> None:
         try:
@@ -162,7 +172,8 @@ class Job:
         self._pid, self._lock = os.getpid(), threading.RLock()
         self._line = Line(path, self._greet)
         self._said: dict[str, bytes] = {}  # what the daemon must know, said again whenever it comes back
-        self._beat_at, self._step, self._done, self._due = 0.0, -1, 0, 0
+        self._beat_at, self._step, self._due = 0.0, -1, 0
+        self._done: set[int] = set()  # numbers of requests that were agreed on
         self._request: Request | None = None
         ours = weakref.ref(self)
         os.register_at_fork(after_in_child=lambda: _part(ours()))
@@ -193,9 +204,9 @@ class Job:
         try:
             yield
         finally:
-            self._tell("phase", t="phase", name="")
-            if outer:
-                self._say("phase", outer)
+            self._say("phase", outer or _encode({"t": "phase", "name": ""}))
+            if not outer:
+                self._said.pop("phase", None)
 
     def agree(self, request: Request | None, step: int, all_reduce_max: Reduce | None = None) -> Request | None:
         """After every step, on all ranks alike: the request for which this step is to be saved now, also where only another rank knew.
@@ -205,7 +216,7 @@ class Job:
         mine = self._due or (step if request is None else (request.stop << NUMBER_BITS | request.number) << STEP_BITS | step)
         code = mine if all_reduce_max is None else int(all_reduce_max(mine))
         number, at = code >> STEP_BITS & (1 << NUMBER_BITS) - 1, code & (1 << STEP_BITS) - 1
-        if not number:
+        if not number or number in self._done:
             return None
         self._due = code if at > step else 0
         if self._due:  # ranks that count differently save when all are there
@@ -213,7 +224,8 @@ class Job:
         if request is None or request.number != number:
             request = Request("", number, "stop" if code >> STEP_BITS + NUMBER_BITS else "checkpoint")
         with self._lock:
-            self._done, self._request = max(self._done, number), None
+            self._done.add(number)
+            self._request = None
         self._tell("agreed", t="agreed", request=request.id, number=number, step=step)
         return request
 
@@ -316,7 +328,9 @@ class Job:
             self._tiers = self._tiers or [str(tier) for tier in message.get("tiers", ())]
         elif kind == "refused":
             self.trouble = f"the daemon refuses this rank: {message['why']}"
-        elif kind == "request" and int(message["number"]) > self._done:
+        elif kind == "request" and int(message["number"]) not in self._done:
+            if self._request is not None and self._request.stop and message["kind"] != "stop":
+                return  # the stop saves too
             now, number = time.monotonic(), int(message["number"])
             times = now + float(message["deadline_s"]), now + float(message["hard_s"])
             self._request = Request(str(message["id"]), number, str(message["kind"]), *times, str(message.get("reason", "")))
@@ -348,10 +362,11 @@ class Job:
 
 
 class Launcher:
-    """What starts and restarts the ranks. It has nothing to train, and so it may wait."""
+    """What starts and restarts the ranks. It has nothing to train, and so it may wait. Close it in the end."""
 
     def __init__(self, hello: dict[str, Any], path: str) -> None:
-        self._hello, self._told = hello, dict[str, bytes]() if hello else {}
+        self._hello = hello
+        self._told: dict[str, bytes] = {}  # answers, by order
         self._line = Line(path, lambda: b"".join([_encode(self._hello), *self._told.values()]))
 
     def wait(self, seconds: float) -> Order | None:
@@ -376,6 +391,10 @@ class Launcher:
         self._told[order.id] = _encode({"t": "acted", "order": order.id, "ok": not why, "why": why})
         self._line.send(self._told[order.id])
         self._line.flush(0.5)
+
+    def close(self) -> None:
+        """Hang up."""
+        self._line.close()
 
 
 def connect(

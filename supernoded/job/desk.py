@@ -2,60 +2,13 @@
 
 from __future__ import annotations
 
-import msgspec
-
 from supernoded.clock import Clock
 from supernoded.job import ranks
 from supernoded.job.checkpoints import Checkpoint
 from supernoded.job.parts import HARD
 from supernoded.job.server import Server
 from supernoded.job.training import Training
-
-
-class RankRow(msgspec.Struct, frozen=True, kw_only=True):
-    """One rank on this node. Seconds."""
-
-    rank: int
-    card: str
-    state: str
-    step: int | None
-    step_time: float | None
-    age: float  # since it was last heard
-
-
-class RequestRow(msgspec.Struct, frozen=True, kw_only=True):
-    """One request. Times on the scale of `Clock.now`."""
-
-    job: str
-    id: str
-    kind: str
-    stage: str
-    step: int | None
-    asked: float
-    deadline: float
-    hard: float
-    expected: tuple[int, ...]
-    saved: tuple[int, ...]
-    reason: str
-    text: str  # a sentence on where it stands
-
-
-class JobRow(msgspec.Struct, frozen=True, kw_only=True):
-    """One job on this node. Seconds; `durable_age` since the newest durable step was taken."""
-
-    job: str
-    state: str
-    world: int
-    step: int | None
-    step_time: float | None
-    save_time: float | None
-    stall_time: float | None
-    saved_step: int | None
-    durable_step: int | None
-    durable_age: float | None
-    troubles: tuple[str, ...]
-    ranks: tuple[RankRow, ...]
-    request: RequestRow | None
+from supernoded.messages import JobRow, RankRow, RequestRow
 
 
 class JobDesk:
@@ -68,14 +21,13 @@ class JobDesk:
         """All, by name."""
         return [self._show(job) for _, job in sorted(self._server.jobs.items())]
 
-    def ask(self, job: str, reason: str, *, by: str = "", deadline_s: float | None = None, stop: bool = False) -> RequestRow:
+    def ask(self, job: str, reason: str, *, deadline_s: float | None = None, stop: bool = False) -> RequestRow:
         """Ask a job for a checkpoint by hand. Raises WireError."""
         seconds, now = deadline_s or self._deadline_s, self._clock.now()
         kind = "stop" if stop else "checkpoint"
         one = self._server.ask(
             job, f"hand/{now:.3f}", "stop" if stop else "checkpoint", reason or f"{kind} by hand", (seconds, HARD * seconds)
         )
-        del by  # the admin desk records who asked
         return show_request(job, one)
 
     def find_request(self, job: str, request: str = "") -> RequestRow | None:
@@ -87,10 +39,9 @@ class JobDesk:
     def _show(self, job: Training) -> JobRow:
         now, kept = self._clock.now(), job.kept
         states = ranks.judge(job.ranks, now, self._server.terms.silent_s)
-        stopping = job.request is not None and job.request.kind == "stop" and job.request.agreed
         return JobRow(
             job=job.name,
-            state=ranks.judge_job(states, job.ranks, kept.world, stopping=stopping),
+            state=job.judge(now, self._server.terms.silent_s) or "unknown",
             world=kept.world,
             step=ranks.find_step(job.here),
             step_time=job.step_time,

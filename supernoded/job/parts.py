@@ -106,8 +106,8 @@ class JobActuator:
 
 def _see_stop(job: Training, action: Action) -> Sight:
     one = job.find(action.id)
-    if job.ranks and all(rank.stopped for rank in job.ranks.values()):
-        return Sight(effect=Effect.PRESENT, text=f"all {len(job.ranks)} ranks on this node have stopped in order")
+    if job.kept.stopped:
+        return Sight(effect=Effect.PRESENT, text="all ranks on this node have stopped in order")
     if one is None or one.stage == "failed":
         return Sight(effect=Effect.ABSENT, text=one.describe() if one is not None else "not asked for yet")
     left = sorted(rank.number for rank in job.here)

@@ -28,11 +28,9 @@ def name_job(name: str) -> str:
 def read_job(job: Training, now: float, wall: float, silent_s: float) -> list[Reading]:
     """The job as a whole. What has not been yet is UNKNOWN."""
     here, kept = job.here, job.kept
-    states = ranks.judge(job.ranks, now, silent_s)
     step = ranks.find_step(here)
-    stopping = job.request is not None and job.request.kind == "stop" and job.request.agreed
     values: dict[str, Value] = {
-        "job.state": ranks.judge_job(states, job.ranks, kept.world, stopping=stopping),
+        "job.state": job.judge(now, silent_s),
         "job.world_size": float(kept.world) if kept.world else None,
         "job.ranks": float(len(here)),
         "job.step": float(step) if step is not None else None,

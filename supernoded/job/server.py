@@ -16,6 +16,7 @@ from supernoded.job.protocol import Acted, Durable, FromDaemon, FromPeer, Hello,
 from supernoded.job.training import Kept, Training
 
 MOST_JOBS = 256
+UNHEARD = 60.0  # seconds that ranks have to dial a daemon that has just started: they do so after their step (ours)
 FORGET_AFTER = 86_400.0  # seconds after which a job that nobody speaks of is forgotten
 
 
@@ -51,6 +52,7 @@ class Server:
         if name not in self.jobs:
             self.jobs[name] = Training(name, kept or Kept(), lambda: self._on_news(name))
             self._last_spoken[name] = self._clock.now()
+            self.jobs[name].unheard_until = self._clock.now() + UNHEARD if kept is not None else 0.0
         return self.jobs[name]
 
     def admit(self, peer: Peer, hello: Hello) -> str:

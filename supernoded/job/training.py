@@ -15,6 +15,7 @@ from supernoded.job.ranks import Rank
 REMEMBERED = 8  # saves by which the next one is reckoned (ours)
 MOST_REQUESTS = 16
 ADOPTED = 600.0, 600.0  # seconds for a request that an earlier life has asked and lost (ours)
+FORSAKEN = 120.0  # seconds after which ranks that were lost, all of them, are no job any more (ours)
 GRACE = 3.0  # seconds in which a rank whose connection is lost may come back: a client dials again within 0.2 s (ours)
 
 
@@ -29,6 +30,7 @@ class Kept(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     taken: float = 0.0
     stalls: tuple[float, ...] = ()
     saves: tuple[float, ...] = ()  # from the stall's begin to durable
+    stopped: bool = False  # every rank of this node has said bye, and none has come since
 
 
 class Training:
@@ -37,6 +39,7 @@ class Training:
     def __init__(self, name: str, kept: Kept, on_news: Callable[[], None]) -> None:
         self.name, self.kept = name, kept
         self.ranks: dict[int, Rank] = {}
+        self.unheard_until = 0.0  # of a job that an earlier life knew: till then its ranks may simply not have dialled yet
         self.troubles: dict[str, str] = {}  # of its tiers, as the vault says
         self._begun: dict[int, float] = {}  # step -> when the first rank stood still for it
         self._parts: dict[int, dict[int, None]] = {}  # step -> ranks whose part is whole
@@ -66,6 +69,15 @@ class Training:
         """The newest request of that id."""
         return next((one for one in reversed(self.kept.requests) if one.id == request), None)
 
+    def judge(self, now: float, silent_s: float) -> str | None:
+        """One word for the whole job; None while a daemon that has just started cannot know."""
+        if self.kept.stopped:
+            return "stopped"
+        if not self.ranks and now < self.unheard_until:
+            return None
+        stopping = self.request is not None and self.request.kind == "stop" and self.request.agreed
+        return ranks.judge_job(ranks.judge(self.ranks, now, silent_s), self.ranks, self.kept.world, stopping=stopping)
+
     def list_unagreed(self) -> list[Checkpoint]:
         """What ranks are still asked for: those that stop come last, as the ranks keep the last one said."""
         waiting = [one for one in self.kept.requests if one.stage in {"asked", "late"} and not one.agreed]
@@ -89,6 +101,8 @@ class Training:
         if world != self.kept.world:
             self.ranks.clear()
             self._keep(world=world)
+        self._keep(stopped=False)
+        self.unheard_until = 0.0
         old = self.ranks.get(number)
         times = old.times if old is not None else ()
         self.ranks[number] = Rank(number=number, came=now, heard=now, card=card, step=step, times=times)
@@ -127,6 +141,19 @@ class Training:
         """Deadlines, and ranks that did not come back."""
         lost = [rank.number for rank in self.ranks.values() if rank.gone is not None and now - rank.gone >= GRACE]
         self._change(lambda one: checkpoints.pass_time(reduce(checkpoints.lose, lost, one), now))
+        moved = [rank.number for rank in self.ranks.values() if rank.gone is not None and self._is_elsewhere(rank, rank.gone, now)]
+        for number in moved:
+            del self.ranks[number]
+        if moved:
+            self._on_news()
+
+    def _is_elsewhere(self, rank: Rank, gone: float, now: float) -> bool:
+        """Whether the job goes on without it here, which it cannot without it anywhere; or nothing is left of the job here."""
+        if not self.here:
+            return all(other.stopped or (other.gone is not None and now - other.gone > FORSAKEN) for other in self.ranks.values())
+        going = all(other.beat_at is not None and other.beat_at > gone + GRACE for other in self.here)
+        anew, ahead = all(other.came > gone for other in self.here), min(other.step for other in self.here) >= rank.step + 2
+        return going and (anew or ahead)
 
     def hear(self, number: int, message: FromPeer, now: float) -> None:
         """What one of its ranks says."""
@@ -150,6 +177,7 @@ class Training:
                 self._change(lambda one: checkpoints.fail(one, f"rank {number}: {why}") if one.agreed and one.step == step else one)
             case Bye(step=step):
                 self.ranks[number] = msgspec.structs.replace(rank, stopped=True, heard=now, step=max(step, rank.step), saving=None)
+                self._keep(stopped=all(other.stopped for other in self.ranks.values()))
                 self._change(lambda one: checkpoints.excuse(one, number))
                 self._on_news()
             case _:

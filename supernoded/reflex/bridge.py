@@ -58,7 +58,7 @@ class Bridge:
     _by_fd: dict[int, OwnedLine] = field(default_factory=dict)
     _began: float = 0.0  # when the bytes came that completed the trigger
     _onset: float = 0.0
-    _told: str = ""
+    _told: str = WORDS[WAIT]
 
     def turn(self) -> None:
         """One round: what is due, then what comes, within `LONGEST_TURN`."""

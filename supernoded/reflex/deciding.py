@@ -51,11 +51,11 @@ class Flag:
 class Trip:
     """All feeds together. Each time that all of them come to be flagged is judged once."""
 
-    __slots__ = ("deadline", "fired", "flags", "newest", "refractory", "spent")
+    __slots__ = ("deadline", "fired", "flags", "judged", "newest", "refractory", "spent")
 
     def __init__(self, flags: Sequence[Flag], deadline: float, refractory: float) -> None:
         self.flags, self.deadline, self.refractory = tuple(flags), deadline, refractory
-        self.fired = NEVER
+        self.fired = self.judged = NEVER
         self.spent = False  # this one has been judged
         self.newest = WAIT  # what the newest one came to
 
@@ -76,7 +76,7 @@ class Trip:
                 flagged = False
         if self.spent or not flagged or not self.flags:
             return WAIT
-        self.spent = True
+        self.spent, self.judged = True, now
         if now - self.find_onset() > self.deadline:
             self.newest = LATE
         elif now - self.fired < self.refractory:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 import socket
 from collections.abc import Callable, Mapping
@@ -32,7 +33,9 @@ class Desk:
         self._visitors: dict[int, Visitor] = {}
 
     def open(self) -> None:
-        """Take the place of a process that is gone: whoever has the lines has the socket. Raises WireError."""
+        """Take the place of a process that is gone. Raises WireError, also when one is there."""
+        if self._is_taken():
+            raise WireError(f"{self._place}: a reflex process is there already, and its lines have one owner; stop it first")
         try:
             self._place.parent.mkdir(parents=True, exist_ok=True)
             self._place.unlink(missing_ok=True)
@@ -67,6 +70,10 @@ class Desk:
         self._visitors.pop(visitor.fd, None)
         visitor.close()
         self._bridge.refresh()
+
+    def _is_taken(self) -> bool:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_NONBLOCK | socket.SOCK_CLOEXEC) as probe:
+            return probe.connect_ex(str(self._place)) in (0, errno.EAGAIN)
 
     def _welcome(self, now: float) -> None:
         del now

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from supernoded.errors import WireError
 from supernoded.reflex.arithmetic import list_crowded, list_late
 from supernoded.settings import Settings
+from supernoded.settings.reading import LONGEST_SOCKET
 from supernoded.tables import Conflict
 from supernoded.wire.line_address import parse_line
 
@@ -20,6 +21,10 @@ def list_conflicts(settings: Settings) -> Iterator[Conflict]:
         yield Conflict(key=("reflex", "frames", index), fault=fault, remedy=FASTER)
     for index, fault in list_crowded(reflex):
         yield Conflict(key=("reflex", "triggers", index), fault=fault, remedy="raise interval_ms or the baud rate")
+    length = len(bytes(reflex.socket))
+    if reflex.lines and length > LONGEST_SOCKET:
+        fault = f"the socket's path has {length} bytes, at most {LONGEST_SOCKET} are possible"
+        yield Conflict(key=("reflex", "socket"), fault=fault, remedy="use a shorter one, or a shorter runtime folder")
     yield from _list_strange_feeds(settings)
     for wire in _list_wires(settings):
         yield from _check_wire(settings, *wire)

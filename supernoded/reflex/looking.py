@@ -43,7 +43,6 @@ class ReflexSensor:
     period: float = PERIOD
     timeout: float = 2 * PATIENCE + 1.0
     _hop: Hop = field(default_factory=Hop)
-    _streams: list[SocketStream] = field(default_factory=list)
 
     async def read(self) -> Sequence[Reading]:
         """See `Sensor.read`. A process that is not there is `absent`, and its record says what it did."""
@@ -59,9 +58,11 @@ class ReflexSensor:
         return [reading for line in self.reflex.lines for reading in self._list_line(line.name, standings, firings, at, why)]
 
     async def _ask(self) -> Told:
-        if not self._streams:
-            self._streams.append(SocketStream(Address(path=str(self.reflex.socket)), Pen(lambda scope: f"{scope} only looks")))
-        said = await self._streams[0].exchange(_ASK, within=PATIENCE)
+        stream = SocketStream(Address(path=str(self.reflex.socket)), Pen(lambda scope: f"{scope} only looks"))
+        try:
+            said = await stream.exchange(_ASK, within=PATIENCE)
+        finally:
+            await stream.close()
         try:
             return msgspec.json.decode(said, type=Told)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:

@@ -46,5 +46,5 @@ class Opener:
                 self._said[name] = line.trouble
             return False
         self._said.pop(name, None)
-        self._log.info("line %s is open on %s", name, line.settings.device)
+        self._log.info("line %s is open on %s; %s", name, line.settings.device, line.port.hurry())
         return True

@@ -35,6 +35,10 @@ class Port(Protocol):
         """Whether a contact is closed now."""
         ...
 
+    def hurry(self) -> str:
+        """Ask the adapter not to gather bytes; what came of it, in a sentence."""
+        ...
+
     def close(self) -> None:
         """Give it back."""
         ...
@@ -80,9 +84,9 @@ class SerialPort:
         self._serial.close()
 
     def hurry(self) -> str:
-        """Ask the adapter not to gather bytes; a sentence when it cannot."""
+        """See `Port.hurry`."""
         try:
             self._serial.set_low_latency_mode(True)
         except (OSError, ValueError, NotImplementedError) as error:
-            return f"its adapter cannot be told to hurry ({error}), which is right for a UART and costs adapter_ms with a USB one"
+            return f"its adapter cannot be told to hurry ({error}); that is nothing with a UART, and adapter_ms with a USB one"
         return "its adapter hands on each byte"

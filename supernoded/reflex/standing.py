@@ -10,6 +10,7 @@ from supernoded.reflex.line import OwnedLine
 from supernoded.reflex.looks import Look
 from supernoded.wire.reflex import Standing, Told
 
+SHOWN = 600.0  # seconds for which a trigger that was refused is shown, so that whoever asks now and then sees it; ours
 TRIGGER_COUNTS = ("fired", "late", "held", "blind")
 
 
@@ -35,7 +36,7 @@ def _judge(bridge: Bridge, line: OwnedLine, looks: Sequence[Look], shed: Shed | 
     for look in looks:
         if not look.flag.is_known(now):
             return "blind", f"feed {look.trigger.feed} has not been seen for {_say_age(now - look.flag.seen)}"
-    if shed is not None and bridge.trip.newest == LATE:
+    if shed is not None and bridge.trip.newest == LATE and now - bridge.trip.judged < SHOWN:
         return "late", f"the newest trigger was refused, it was older than {1e3 * bridge.trip.deadline:g} ms"
     flagged = [look.trigger.feed for look in looks if look.flag.is_flagged(now)]
     return "ok", f"flagged: {', '.join(flagged)}" if flagged else "ready"

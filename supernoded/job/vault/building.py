@@ -45,5 +45,5 @@ def build(settings: Settings, files: Files, clock: Clock) -> Work:
     pen = Pen(node=settings.node, pid=os.getpid(), level=level, headroom=vault.headroom_mb * MB)
     durable = tiers[1] if len(tiers) > 1 else None
     storing = None if durable is None else Storing(files, tiers[0].root, durable, pen, vault.keep, vault.keep_every, clock)
-    rounds = Rounds(files, tiers[0], storing, durable, pen, vault.shared_mb * MB, vault.retry_s, clock)
+    rounds = Rounds(files, tiers[0], storing, durable, pen, vault.shared_mb * MB, vault.retry_s, vault.forget_h * 3600, clock)
     return Work(tiers=tiers, rounds=rounds, storing=storing)

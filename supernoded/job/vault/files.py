@@ -18,6 +18,8 @@ from supernoded.errors import VaultError
 from supernoded.job.vault.records import MOST_RECORD, Sum
 from supernoded.job.vault.streams import CHUNK, open_regular, pass_on, sync_file, unpack_stream, write_all
 
+SYNC_EVERY = 256 << 20  # bytes; ours: memory that waits for the storage stays small, and so does the last sync
+
 
 class Files(Protocol):
     """A file system. Every method raises OSError; what writes is durable on return, but for the name: that takes `sync_folder`."""
@@ -158,6 +160,8 @@ class SystemFiles:
             for chunk in self._read(reader):
                 plain.update(chunk)
                 size += len(chunk)
+                if size % SYNC_EVERY < len(chunk):
+                    os.fdatasync(writer.fileno())
                 if packer is None:
                     write_all(writer, chunk)
                     continue

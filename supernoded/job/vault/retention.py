@@ -41,10 +41,13 @@ class InMemory(msgspec.Struct, frozen=True, kw_only=True):
     ranks: int  # good parts
     size: int  # bytes
     safe: bool
+    idle: bool = False  # its job has not saved for long
 
 
 def make_room(steps: Sequence[InMemory], limit: int) -> Room:
     """What leaves shared memory: at once what is safe and not among the newest two of its job; above the limit also what is superseded.
+
+    Of a job that has not saved for long everything that is safe goes: it has ended, or comes back from the durable tier.
 
     A step that is not durable goes only when two newer ones of its job have as many parts, and only when the limit is passed: whatever
     happens then, the job comes back to a newer step than this. The newest two never go; when they alone pass the limit, no more is taken.
@@ -65,7 +68,9 @@ def make_room(steps: Sequence[InMemory], limit: int) -> Room:
 
 
 def _list_old(steps: Sequence[InMemory]) -> Sequence[InMemory]:
-    """What is older than the newest two steps that have as many parts as any: one that is just being saved does not count."""
+    """What is older than the newest two steps that have as many parts as any (one that is just being saved has not); all of an idle job."""
+    if all(one.idle for one in steps):
+        return steps
     most = max(one.ranks for one in steps)
     full = [index for index, one in enumerate(steps) if one.ranks == most]
     return steps[full[NEWEST - 1] + 1 :] if len(full) >= NEWEST else ()

@@ -46,11 +46,20 @@ class Rounds:
     """The vault's work, round by round. `storing` is absent where there is no durable tier."""
 
     def __init__(
-        self, files: Files, shared: Tier, storing: Storing | None, durable: Tier | None, pen: Pen, limit: int, retry_s: float, clock: Clock
+        self,
+        files: Files,
+        shared: Tier,
+        storing: Storing | None,
+        durable: Tier | None,
+        pen: Pen,
+        limit: int,
+        retry_s: float,
+        forget_s: float,
+        clock: Clock,
     ) -> None:
         self._files, self._shared, self._pen = files, shared, pen
         self._storing, self._durable = storing, durable
-        self._limit, self._retry_s, self._clock = limit, retry_s, clock
+        self._limit, self._retry_s, self._forget_s, self._clock = limit, retry_s, forget_s, clock
         self._pause, self._again = 0.0, 0.0
         self._last: list[str] = []  # what was wrong with the durable tier when it was last tried
         self._cleared: set[str] = set()
@@ -137,10 +146,12 @@ class Rounds:
     def _weigh(self, job: str, parts: Sequence[Held]) -> Iterator[InMemory]:
         """Every step of a job with all that lies in it, what is just being saved included."""
         folder = self._shared.root / job
+        last = max((one.saved.taken for one in parts if one.saved is not None), default=0.0)
+        idle = self._storing is not None and self._clock.wall() - last > self._forget_s
         for step in list_steps(self._files, folder):
             ranks = sum(1 for one in parts if one.step == step and not one.fault)
             size = self._files.measure(folder / name_step(step))
-            yield InMemory(job=job, step=step, ranks=ranks, size=size, safe=self._is_safe(job, step))
+            yield InMemory(job=job, step=step, ranks=ranks, size=size, safe=self._is_safe(job, step), idle=idle)
 
     def _is_safe(self, job: str, step: int) -> bool:
         """Without a durable tier the newest two in shared memory are all there is to keep. A tier in trouble vouches for nothing."""

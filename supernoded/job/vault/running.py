@@ -43,6 +43,7 @@ class Vault:
             self._files.make_folder(root)
         try:
             while not stop.is_set():
+                self._files.moved = time.monotonic()
                 round_ = asyncio.get_running_loop().run_in_executor(executor, self._work.rounds.run)
                 if not await self._watch(round_, stop):
                     return

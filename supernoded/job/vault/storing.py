@@ -15,6 +15,7 @@ from supernoded.job.vault.manifests import add_part, complete_step
 from supernoded.job.vault.names import MARKER, SUMS_FILE, WHOLE_FILE, name_step, place_part
 from supernoded.job.vault.records import Saved, Whole, find_digest
 from supernoded.job.vault.retention import is_superseded, list_removable
+from supernoded.job.vault.verifying import verify_part
 
 Key = tuple[str, int, int, float]  # job, step, rank, taken
 
@@ -46,7 +47,7 @@ class Storing:
     def serve(self, job: str, parts: Sequence[Held]) -> tuple[list[Whole], list[str]]:
         """One round for a job: the steps that are newly whole, and what is wrong with parts. Raises OSError when the tier is in trouble."""
         wanted = sorted((one for one in parts if one.saved is not None), key=lambda one: (-one.step, one.rank))
-        if all(one.step in self._wholes.get(job, {}) for one in wanted):
+        if all(one.step in self._wholes.get(job, {}) and self._is_done(job, one) for one in wanted):
             return [], []
         self._open_job(job)
         fresh = self._look(job)
@@ -96,16 +97,34 @@ class Storing:
 
     def _store(self, job: str, held: Held) -> None:
         saved, wholes = held.saved, self._wholes[job]
-        if saved is None or held.step in wholes or is_superseded(held.step, wholes, self._keep, self._keep_every):
+        if saved is None or self._is_done(job, held) or is_superseded(held.step, wholes, self._keep, self._keep_every):
             return
         key = (job, held.step, held.rank, saved.taken)
-        if key in self._done:
-            return
+        if held.step in wholes:
+            if not self._doubt(job, held):
+                self._done.add(key)
+                return
+            wholes.pop(held.step, None)
         if not self._has(job, held, saved):
             self._flush(job, held, saved)
         add_part(self._files, self._tier, job, held.step, held.rank, self._pen)
         self._distrust(job, held)
         self._done.add(key)
+
+    def _is_done(self, job: str, held: Held) -> bool:
+        """Whether this very part, or a later one of a step that was whole with it, is durable."""
+        whole = self._wholes.get(job, {}).get(held.step)
+        if held.saved is None or (job, held.step, held.rank, held.saved.taken) in self._done:
+            return True
+        return whole is not None and held.saved.taken <= whole.taken
+
+    def _doubt(self, job: str, held: Held) -> bool:
+        """A job that comes back to a step which was whole may have found it damaged. Whether it is; its manifest then goes."""
+        there = read_part(self._files, self._tier, job, held.step, held.rank)
+        if not verify_part(self._files, there):
+            return False
+        self._files.remove(self._tier.root / job / name_step(held.step) / WHOLE_FILE)
+        return True
 
     def _has(self, job: str, held: Held, saved: Saved) -> bool:
         """Whether the tier has this very part: it was read back before it got its name."""
@@ -148,7 +167,8 @@ class Storing:
         for step in list_removable(list_steps(self._files, folder), wholes, self._keep, self._keep_every):
             remove_step(self._files, folder, step, self._pen)
             wholes.pop(step, None)
-        self._done = {key for key in self._done if key[0] != job or key[1] not in wholes}
+        oldest = min(wholes, default=0)
+        self._done = {key for key in self._done if key[0] != job or key[1] >= oldest}
 
 
 def describe_tier(tier: Tier, error: OSError) -> str:

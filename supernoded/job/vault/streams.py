@@ -30,6 +30,9 @@ def open_regular(path: Path) -> Iterator[FileIO]:
     with os.fdopen(number, "rb", buffering=0) as file:
         if not stat.S_ISREG(os.fstat(number).st_mode):
             raise VaultError(f"{path} is no regular file")
+        real = Path(f"/proc/self/fd/{number}").readlink()
+        if real != path.absolute():  # a folder on the way was a link, or has been renamed just now
+            raise VaultError(f"{path} is not what was opened, but {real}")
         yield file
 
 

@@ -31,10 +31,14 @@ async def served(place: Path, script: Script) -> AsyncIterator[None]:
         while said := await reader.readline():
             writer.write(script(said))
         writer.close()
+        await writer.wait_closed()
+        left.set()
 
+    left = asyncio.Event()
     server = await asyncio.start_unix_server(answer, place)
     async with server:
         yield
+        await left.wait()
 
 
 def returned(came: Returned) -> Script:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import cycle, pairwise
 
 import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from supernoded.reflex.frames import seal
+from supernoded.reflex.frames import has_right_crc, seal
 from supernoded.reflex.standing import describe
 from supernoded.settings.reflex import Contact
 from supernoded.wire.reflex import Loan, Returned
@@ -279,3 +281,32 @@ def test_echo_is_stripped_once_and_a_wrong_one_is_a_collision() -> None:
     world.run(1)
     assert world.bridge.lines[0].counts["echo"] >= 2
     assert list_states(world)["upsA"] == "blind"
+
+
+def is_an_answer(data: bytes) -> bool:
+    return len(data) == 7 and data[:3] == b"\x01\x03\x02" and has_right_crc(data, 7)
+
+
+@given(st.lists(st.lists(st.tuples(st.floats(0, 0.05), st.binary(min_size=1, max_size=40)), max_size=4), min_size=1, max_size=10))
+def test_whatever_a_ups_babbles_it_is_no_trigger(answers: list[list[tuple[float, bytes]]]) -> None:
+    world = make_registers(frames=1)
+    world.ports["upsA"].answer = answer_with(1)
+    script = cycle([[piece for piece in answer if not is_an_answer(piece[1])] for answer in answers])
+    world.ports["upsB"].answer = lambda _: next(script)
+    world.run(0.5)
+    assert list_sheds(world) == {}
+
+
+def test_a_loss_and_a_return_are_said_once(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO")
+    world = make_registers()
+    caplog.clear()
+    world.ports["upsB"].broken = True
+    world.refused.add("upsB")
+    world.run(5)
+    assert [record.getMessage() for record in caplog.records] == [
+        "line upsB is lost: [Errno 5] Input/output error; nothing is fired without it"
+    ]
+    world.refused.clear()
+    world.run(2)
+    assert caplog.messages[1:] == ["line upsB is open on /dev/upsB; it hurries"]

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from supernoded.checking import find_problems
+from supernoded.reflex.arithmetic import explain
 from supernoded.settings import Settings, load_settings
 
 LINES = """
@@ -72,6 +73,16 @@ def test_a_sound_one(tmp_path: Path) -> None:
     assert [trigger.interval_s for trigger in settings.reflex.triggers] == [0.001, 0.001]
 
 
+def test_the_example_of_the_guide_is_sound_and_its_arithmetic_is_right(tmp_path: Path, checkout: Path) -> None:
+    guide = (checkout / "docs" / "reflex.md").read_text(encoding="utf-8")
+    example = guide.partition("```toml\n")[2].partition("```")[0]
+    nodes = '[[nodes]]\nname = "n0"\ncards = 8\nfeeds = ["A", "B"]\n[[ups]]\nname = "A"\n[[ups]]\nname = "B"\n'
+    assert find(tmp_path, example + nodes) == []
+    settings = load_settings(tmp_path / "supernoded.toml", {})
+    assert isinstance(settings, Settings)
+    assert " ".join(guide.split()).count(f"at worst on {explain(settings.reflex)[0]}") == 1
+
+
 def test_none_at_all(tmp_path: Path) -> None:
     assert find(tmp_path, "") == []
 
@@ -96,6 +107,7 @@ REGISTER = '[[reflex.triggers]]\nfeed = "{}"\nline = "pdu{}"\nregister = 102\n{}
         (LINES + TRIGGERS.replace('contact = "cts"', "") + FRAMES, "reflex.triggers[0]", "is a contact or a register, one of them"),
         (LINES + REGISTER.format("A", "A", "") + FRAMES, "reflex.triggers[0].register", "has no threshold, or two"),
         (LINES + REGISTER.format("A", "A", "above = 1\nbelow = 1") + FRAMES, "reflex.triggers[0].register", "has no threshold, or two"),
+        ('[reflex]\nsocket = "' + "s" * 110 + '"' + LINES + TRIGGERS + FRAMES, "reflex.socket", "at most 107 are possible"),
         (LINES.replace("name", "names", 1), "reflex.lines[0].names", "did you mean name?"),
     ],
 )

@@ -62,6 +62,9 @@ class FakePort:
             raise OSError(5, "Input/output error")
         return contact in self.closed
 
+    def hurry(self) -> str:
+        return "it hurries"
+
     def close(self) -> None:
         self.open = False
 

@@ -17,7 +17,7 @@ from supernoded.job.vault.storing import Storing
 from supernoded.testing.clock import ManualClock
 
 JOB = "llama"
-FAST = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # where a sync takes no time
+FAST = str(Path("/dev/shm").resolve()) if os.access("/dev/shm", os.W_OK) else None  # where a sync takes no time
 
 
 class Stopped(BaseException):
@@ -77,12 +77,18 @@ class Bench:
             save_part(self.shared.root, step, rank, world, content, run, taken or float(step))
 
     def make(
-        self, files: SystemFiles | None = None, node: str = "n0", level: int | None = None, limit: int = 10**9, pid: int = 1
+        self,
+        files: SystemFiles | None = None,
+        node: str = "n0",
+        level: int | None = None,
+        limit: int = 10**9,
+        pid: int = 1,
+        forget_s: float = 1e10,
     ) -> Rounds:
         pen = Pen(node=node, pid=pid, level=level, headroom=0)
         port = files or SystemFiles()
         storing = Storing(port, self.shared.root, self.durable, pen, 2, 0, self.clock)
-        return Rounds(port, self.shared, storing, self.durable, pen, limit, 60.0, self.clock)
+        return Rounds(port, self.shared, storing, self.durable, pen, limit, 60.0, forget_s, self.clock)
 
 
 def save_part(root: Path, step: int, rank: int, world: int, content: bytes, run: str = "", taken: float = 1.0) -> Path:

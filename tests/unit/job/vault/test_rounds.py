@@ -15,7 +15,7 @@ from supernoded.job.vault.records import Sum
 from supernoded.job.vault.restoring import choose_step
 from supernoded.job.vault.rounds import Outcome, Rounds
 from supernoded.job.vault.storing import Storing
-from tests.unit.job.vault.saving import JOB, Bench, Stopped, StoppingFiles, save_part
+from tests.unit.job.vault.saving import JOB, Bench, Stopped, StoppingFiles
 
 
 def list_steps(root: Path) -> list[int]:
@@ -158,94 +158,10 @@ def test_storage_that_gives_back_other_bytes_is_caught_before_the_step_counts(tm
     assert choose_step(SystemFiles(), [bench.durable], JOB).step is None
 
 
-def test_garbage_in_shared_memory_is_named_and_stops_nothing(tmp_path: Path) -> None:
-    bench = Bench(tmp_path)
-    bench.save(2)
-    secret = tmp_path / "secret"
-    secret.write_bytes(b"abc")
-    (bench.shared.root / "stray").write_text("x")
-    (bench.shared.root / JOB / "notes").mkdir()
-    (bench.shared.root / JOB / "step-000000000003").write_text("no folder")
-    (bench.shared.root / JOB / "step-000000000001" / "rank-00000").mkdir(parents=True)
-    link = save_part(bench.shared.root, 1, 1, 2, b"abc")
-    (link / "model.pt").unlink()
-    (link / "model.pt").symlink_to(secret)
-    short = save_part(bench.shared.root, 1, 2, 3, b"abc")
-    (short / "model.pt").write_bytes(b"abcd")
-    fifo = save_part(bench.shared.root, 1, 3, 4, b"abc")
-    (fifo / "model.pt").unlink()
-    os.mkfifo(fifo / "model.pt")
-    outcome = bench.make().run()
-
-    said = "\n".join(outcome.troubles["shared"])
-    assert outcome.troubles["durable"] == []
-    assert outcome.wholes[JOB].step == 2
-    for words in ("rank.json is not there", "is a link, and only files are copied", "has 4 bytes, and its rank said 3", "no regular file"):
-        assert words in said
-    assert not [path for path in bench.durable.root.rglob("model.pt") if path.read_bytes() == b"abc"]
-
-
-def test_a_step_that_is_saved_again_before_it_was_whole_replaces_its_parts(tmp_path: Path) -> None:
-    bench = Bench(tmp_path)
-    rounds = bench.make()
-    bench.save(5, {0: b"old"}, world=2, run="a")
-    rounds.run()
-    bench.save(5, {0: b"new", 1: b"new"}, world=2, run="b", taken=99.0)
-    whole = rounds.run().wholes[JOB]
-
-    assert (whole.run, whole.taken) == ("b", 99.0)
-    assert (place_part(bench.durable.root, JOB, 5, 0) / "model.pt").read_bytes() == b"new"
-
-
-def test_a_part_that_is_replaced_while_another_vault_calls_the_old_one_whole(tmp_path: Path) -> None:
-    """The rank saves step 5 anew; another vault sees the last part of the old save in the very moment."""
-    bench = Bench(tmp_path)
-    bench.save(5, {0: b"old", 1: b"one"})
-    bench.make(node="n1").run()
-    whole = bench.durable.root / JOB / "step-000000000005" / "whole.json"
-    kept = whole.read_bytes()
-    whole.unlink()
-    bench.save(5, {0: b"new"}, taken=99.0)
-    files = StoppingFiles(10**6)
-
-    def complete(name: str) -> None:
-        if name == "copy":
-            whole.write_bytes(kept)
-
-    files.before = complete
-    bench.make(files).run()
-
-    choice = choose_step(SystemFiles(), [bench.durable], JOB)
-    assert choice.step == 5
-    assert (choice.parts[0].folder / "model.pt").read_bytes() == b"new"
-
-
-def test_a_part_that_changes_while_it_is_copied_is_taken_at_the_next_round(tmp_path: Path) -> None:
-    bench = Bench(tmp_path)
-    bench.save(5)
-    files = StoppingFiles(10**6)
-    changes = iter([b"newer"])
-
-    def change(name: str) -> None:
-        if name == "hash_back":
-            for content in changes:
-                bench.save(5, {1: content}, taken=99.0)
-
-    files.before = change
-    rounds = bench.make(files)
-    first = rounds.run()
-    second = rounds.run()
-
-    assert first.wholes == {} or second.wholes == {}
-    choice = choose_step(SystemFiles(), [bench.durable], JOB)
-    assert (choice.parts[1].folder / "model.pt").read_bytes() == b"newer"
-    assert choose_step(SystemFiles(), [bench.shared], JOB).step == 5
-
-
 def test_shared_memory_alone_keeps_two_steps_with_their_hashes(tmp_path: Path) -> None:
     bench = Bench(tmp_path)
     pen = bench.make()._pen
-    rounds = Rounds(SystemFiles(), bench.shared, None, None, pen, 10**9, 60.0, bench.clock)
+    rounds = Rounds(SystemFiles(), bench.shared, None, None, pen, 10**9, 60.0, 1e10, bench.clock)
     for step in (1, 2, 3):
         bench.save(step)
         assert rounds.run().troubles == {"shared": [], "durable": []}
@@ -271,7 +187,7 @@ def test_a_whole_step_that_vanished_from_the_tier_keeps_its_copy_in_memory(tmp_p
     bench = Bench(tmp_path)
     storing = Storing(SystemFiles(), bench.shared.root, bench.durable, bench.make()._pen, 2, 0, bench.clock)
     bench.save(1)
-    rounds = Rounds(SystemFiles(), bench.shared, storing, bench.durable, bench.make()._pen, 10**9, 60.0, bench.clock)
+    rounds = Rounds(SystemFiles(), bench.shared, storing, bench.durable, bench.make()._pen, 10**9, 60.0, 1e10, bench.clock)
     rounds.run()
     assert storing.is_safe(JOB, 1)
     (bench.durable.root / JOB / "step-000000000001" / "whole.json").unlink()
@@ -283,3 +199,19 @@ def test_the_file_port_stops_when_it_is_told() -> None:
     files = StoppingFiles(0)
     with pytest.raises(Stopped):
         files.sync_folder(Path("/tmp"))
+
+
+def test_what_is_durable_of_a_job_that_has_ended_leaves_shared_memory(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    rounds = bench.make(forget_s=3600.0)
+    for step in (1, 2, 3):
+        bench.save(step, taken=bench.clock.wall())
+        rounds.run()
+    bench.clock.turn(3000.0)
+    rounds.run()
+    assert list_steps(bench.shared.root) == [2, 3]
+    bench.clock.turn(700.0)
+    rounds.run()
+
+    assert list_steps(bench.shared.root) == []
+    assert choose_step(SystemFiles(), bench.tiers, JOB).step == 3

@@ -56,6 +56,9 @@ class Vault(Table, frozen=True, kw_only=True):
     shared: Annotated[Path, about("folder in shared memory that ranks save to", source="C2")] = Path("/dev/shm/supernoded")  # noqa: S108 - the document's path
     durable: Annotated[Path, about("folder on storage that outlives the node; absent = shared memory alone", source="C2")] | None = None
     shared_mb: Annotated[int, about("most that checkpoints take of shared memory; 0 = 80 % of it", unit="MB", ge=0)] = 0
+    forget_h: Annotated[
+        float, about("durable steps leave shared memory so long after their job's last save", unit="h", source="ours", gt=0)
+    ] = 24.0
     headroom_mb: Annotated[int, about("space that is left free on the durable tier", unit="MB", source="ours", ge=0)] = 1024
     keep: Annotated[int, about("newest whole steps kept on the durable tier", source="ours", ge=2, le=10_000)] = 3
     keep_every: Annotated[int, about("whole steps whose number this divides are kept for good; 0 = none", source="C16", ge=0)] = 0

@@ -230,6 +230,7 @@ _HOST = (
     _share("disk.used"),
     Quantity("disk.free", "B", 0.0, 1e18),
     _celsius("host.temperature", -40.0, 130.0, 50.0),
+    Quantity("host.temperature.high", "C", -40.0, 200.0),  # the part's own limit
     _text("host.top_process"),
     _counter("host.kernel_errors"),
     Quantity("host.uptime", "s", 0.0, 1e10),

@@ -54,7 +54,7 @@ def write_settings(rack: Rack, node: str, places: Places, more: str = "", off: t
 
 
 def seat_roles(rack: Rack) -> dict[str, str]:
-    """Who has which role: the first node of a ring of nodes has that ring, and the first node of all has the feeds and their site.
+    """Who has which role: the first node of a ring of nodes has that ring, and the first node of all has the rest.
 
     A ring within one node is that node's without a word, and on a site of one node all is.
     """
@@ -63,7 +63,8 @@ def seat_roles(rack: Rack) -> dict[str, str]:
     first = rack.nodes[0].name
     rings = {f"ring/{ring.name}": ring.order[0] for ring in rack.rings if ring.level == "cluster"}
     feeds = dict.fromkeys((*(ups.name for ups in rack.ups), *(pdu.feed for pdu in rack.pdus)), first)
-    return {**rings, **{f"feed/{feed}": node for feed, node in feeds.items()}, **({f"power/{SITE}": first} if feeds else {})}
+    cdus = {loop.subject: first for loop in rack.loops}
+    return {**rings, **cdus, **{f"feed/{feed}": node for feed, node in feeds.items()}, **({f"power/{SITE}": first} if feeds else {})}
 
 
 def _list_tested(rack: Rack) -> Iterator[Ups]:

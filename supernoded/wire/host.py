@@ -63,13 +63,14 @@ class SystemHost:
 
     def _look(self) -> Machine:
         try:
-            memory = psutil.virtual_memory()
+            memory, (temperatures, limits) = psutil.virtual_memory(), _measure_temperatures()
             return Machine(
                 load=os.getloadavg()[0],
                 cpu_percent=self._cpu.measure(),
                 memory_available=float(memory.available),
                 memory_percent=float(memory.percent),
-                temperatures=_measure_temperatures(),
+                temperatures=temperatures,
+                limits=limits,
                 uptime=time.clock_gettime(time.CLOCK_BOOTTIME),
             )
         except OSError as error:
@@ -93,13 +94,18 @@ class _CpuShare:
         return min(max(100.0 * (1.0 - (idle - before[0]) / (total - before[1])), 0.0), 100.0)
 
 
-def _measure_temperatures() -> Mapping[str, float]:
+def _measure_temperatures() -> tuple[Mapping[str, float], Mapping[str, float]]:
+    """What each sensor shows, and the limit that it names where it names one: its warning, or else its critical one."""
     found: dict[str, float] = {}
+    limits: dict[str, float] = {}
     for chip, sensors in psutil.sensors_temperatures().items():
         for number, sensor in enumerate(sensors):
             label = f"{chip}/{sensor.label or number}".replace(" ", "-")
-            found[label if label not in found else f"{label}-{number}"] = float(sensor.current)
-    return found
+            label = label if label not in found else f"{label}-{number}"
+            found[label] = float(sensor.current)
+            if limit := sensor.high or sensor.critical:
+                limits[label] = float(limit)
+    return found, limits
 
 
 def _measure_disks() -> list[Disk]:

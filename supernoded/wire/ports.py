@@ -211,6 +211,7 @@ class Machine(msgspec.Struct, frozen=True):
     memory_available: float | None  # bytes
     memory_percent: float | None
     temperatures: Mapping[str, float] = {}  # sensor label -> C
+    limits: Mapping[str, float] = {}  # sensor label -> C above which that part is too hot, by its own word
     uptime: float | None = None  # seconds since the boot
 
 

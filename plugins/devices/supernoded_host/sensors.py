@@ -43,6 +43,7 @@ class MachineSensor:
         return [
             *(make_reading(self.node, quantity, value, unit, at) for quantity, value, unit in measured),
             *(make_reading(f"{self.node}/sensor/{label}", "host.temperature", c, "C", at) for label, c in seen.temperatures.items()),
+            *(make_reading(f"{self.node}/sensor/{label}", "host.temperature.high", c, "C", at) for label, c in seen.limits.items()),
         ]
 
 

@@ -97,7 +97,10 @@ class Storing:
 
     def _store(self, job: str, held: Held) -> None:
         saved, wholes = held.saved, self._wholes[job]
-        if saved is None or self._is_done(job, held) or is_superseded(held.step, wholes, self._keep, self._keep_every):
+        if saved is None or self._is_done(job, held):
+            return
+        if is_superseded(held.step, wholes, self._keep, self._keep_every):
+            self._check_order(job, held.step, saved)
             return
         key = (job, held.step, held.rank, saved.taken)
         if held.step in wholes:
@@ -117,6 +120,13 @@ class Storing:
         if held.saved is None or (job, held.step, held.rank, held.saved.taken) in self._done:
             return True
         return whole is not None and held.saved.taken <= whole.taken
+
+    def _check_order(self, job: str, step: int, saved: Saved) -> None:
+        """A step that newer ones have left behind is done with, unless it was saved after them. Raises VaultError."""
+        newest = max(self._wholes[job])
+        if saved.taken > self._wholes[job][newest].taken:
+            remedy = f"give the job another name, or remove {self._tier.root / job}"
+            raise VaultError(f"step {step} of {job} was saved after step {newest}, which is durable, and is not copied: {remedy}")
 
     def _doubt(self, job: str, held: Held) -> bool:
         """A job that comes back to a step which was whole may have found it damaged. Whether it is; its manifest then goes."""

@@ -6,6 +6,7 @@ import os
 from collections import namedtuple
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import psutil
 import pytest
@@ -124,7 +125,9 @@ async def test_a_log_that_may_not_be_read_says_what_to_do(tmp_path: Path, monkey
 
 
 async def test_sensors_tell_what_they_show_and_the_limit_that_they_name(monkeypatch: pytest.MonkeyPatch) -> None:
-    sensor = namedtuple("sensor", "label current high critical")
+    def sensor(label: str, current: float, high: float | None, critical: float | None) -> SimpleNamespace:
+        return SimpleNamespace(label=label, current=current, high=high, critical=critical)
+
     chips = {"coretemp": [sensor("Core 0", 50.0, 90.0, 100.0), sensor("Core 0", 51.0, None, 100.0)], "nvme": [sensor("", 40.0, None, None)]}
     monkeypatch.setattr("psutil.sensors_temperatures", lambda: chips)
     seen = await SystemHost().look()

@@ -25,7 +25,7 @@ from supernoded.model import (
     Value,
     Verdict,
 )
-from supernoded.outlets import Outlets, OutletSight, OutletSwitch, StagedShed, judge_drawing
+from supernoded.outlets import Outlets, OutletSight, OutletSwitch, judge_drawing
 from supernoded.parts import (
     Actuator,
     Case,
@@ -45,6 +45,7 @@ from supernoded.parts import (
     World,
 )
 from supernoded.reading import make_reading, quote
+from supernoded.shedding import ShedRecord, ShedSensor, StagedShed
 from supernoded.topology import NameNeighbour, Pdu, Ring, Topology, call_neighbour, name_neighbour, read_topology
 from supernoded.wire import Command, Datagrams, Find, Host, Http, Line, Machine, Node, Opening, Stream, Tree, Wires
 
@@ -94,6 +95,8 @@ __all__ = [
     "Sensor",
     "Setpoint",
     "Severity",
+    "ShedRecord",
+    "ShedSensor",
     "Sight",
     "Source",
     "StagedShed",

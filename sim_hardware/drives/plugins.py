@@ -13,6 +13,7 @@ from sim_hardware.devices.tools.gauges import find_bus
 from sim_hardware.devices.tools.kernel_log import NVIDIA
 from sim_hardware.drives.bmcs import write_bmcs
 from sim_hardware.drives.log_tree import FOLDER
+from sim_hardware.plant.power.gauges_pdu import name_pdu_serial
 from sim_hardware.rack import Rack
 
 SECOND_PORT = ("-port", "1")  # of our hccn_tool; the real one has no word for it
@@ -38,6 +39,8 @@ def list_plugins(rack: Rack, node: str, places: Places) -> dict[str, Any]:
         tables["nvidia"] = _list_nvidia(rack, node, places)
     else:
         tables |= {"ascend": _list_ascend(rack, node, places), "nvidia": {"nvidia_smi": [], "kernel_log": False}}
+    if rack.pdus:
+        tables["modbus"] = {"serials": {f"pdu/{pdu.name}": name_pdu_serial(number) for number, pdu in enumerate(rack.pdus)}}
     bmcs = write_bmcs(rack, node, places.folder, places.endpoints)
     return {**tables, "redfish": bmcs} if bmcs else tables
 

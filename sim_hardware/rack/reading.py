@@ -1,6 +1,7 @@
 """Rack files: one that comes with the simulator by its name, or a TOML file of one's own.
 
-A file may begin with `like = "rack-4x8"`: then it says only what is different. Lists are taken whole, tables key by key.
+A file may begin with `like = "rack-4x8"`: then it says only what is different. Lists are taken whole, tables key by key. A rack without a
+simulated job has `job = false` in `[sim]`, as TOML has no word for nothing.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ class RackError(Exception):
 def load_rack(name: str) -> Rack:
     """A generated rack or one that is shipped, by name, or the rack in a file. Raises RackError, with a line for each thing wrong."""
     try:
-        rack = msgspec.convert(_read_tables(name, ()), Rack)
+        rack = msgspec.convert(_change_job(_read_tables(name, ()), was=False, now=None), Rack)
     except msgspec.ValidationError as error:
         raise RackError(f"{name}: {error}") from error
     faults = list(find_faults(rack)) if match_name(name) is None else []
@@ -39,7 +40,7 @@ def load_rack(name: str) -> Rack:
 
 def write_rack(rack: Rack) -> str:
     """The rack as a file that `load_rack` reads."""
-    return tomli_w.dumps(msgspec.to_builtins(rack))
+    return tomli_w.dumps(_change_job(msgspec.to_builtins(rack), was=None, now=False))
 
 
 def write_topology(rack: Rack) -> str:
@@ -56,6 +57,14 @@ def merge(table: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
         mine = merged.get(key)
         merged[key] = merge(mine, value) if isinstance(mine, dict) and isinstance(value, dict) else value
     return merged
+
+
+def _change_job(tables: dict[str, Any], was: object, now: object) -> dict[str, Any]:
+    """What stands for no job."""
+    sim = tables.get("sim")
+    if isinstance(sim, dict) and sim.get("job", ...) is was:
+        return {**tables, "sim": {**sim, "job": now}}
+    return tables
 
 
 def _read_tables(name: str, on_the_way: tuple[str, ...]) -> dict[str, Any]:

@@ -115,10 +115,13 @@ class SharedLine:
     async def _rest(self, port: LineEnd, find: Find) -> None:
         """Wait until no late answer can come any more and the line is silent."""
         loop = asyncio.get_running_loop()
-        for _ in range(2):
-            await asyncio.sleep(0)  # what the system holds already is heard first
         never = max(self._quiet_at, loop.time()) + BABBLE_S
-        while (wait := max(self._quiet_at, port.heard_at + self._gap(find)) - loop.time()) > 0:
+        while True:
+            for _ in range(2):
+                await asyncio.sleep(0)  # what the system holds already is heard first, also after a loop that stood still
+            wait = max(self._quiet_at, port.heard_at + self._gap(find)) - loop.time()
+            if wait <= 0:
+                return
             if loop.time() > never:
                 raise WireError(f"{self.name}: not silent for {BABBLE_S:g} s; a driver does not let go of it, or two masters talk")
             await asyncio.sleep(wait)

@@ -46,9 +46,9 @@ def list_devices(settings: ModbusSettings, site: Topology) -> Iterator[Device]:
     for subject, wire in wires:
         if urlsplit(wire).scheme in SCHEMES:
             yield Device(subject, subject, scopes[subject], _locate(subject, wire, settings), orders=True, pdu=pdus.get(subject))
-    for name, one in settings.devices.items():
+    for name, one in settings.views.items():
         if one.subject not in scopes:
-            raise WireError(f"plugins.modbus.devices.{name}: the topology has no {one.subject}")
+            raise WireError(f"plugins.modbus.views.{name}: the topology has no {one.subject}")
         place = _locate(one.subject, one.wire, settings)
         yield Device(f"{one.subject}.{name}", one.subject, scopes[one.subject], place, one.orders, pdus.get(one.subject))
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from supernoded.plugin import Pdu, WireError
 from supernoded_modbus.frames import tell_coil
-from supernoded_modbus.sensors import gather
+from supernoded_modbus.sensors import gather, tell_age
 from supernoded_modbus.unit import Key, Unit, Written
 from supernoded_modbus.values import Told
 
@@ -76,7 +76,7 @@ class ShedPdu:
         event, count = values["event", -1], values["event_count", -1]
         if event.value is None or count.value is None:
             raise WireError(f"{self.subject}: its event record cannot be read: {event.note or count.note}")
-        age = values["clock", -1].number - values["event_at", -1].number
+        age = tell_age(values["event_at", -1], values["clock", -1]).number  # NaN too where its clock has begun anew since
         return Record(str(event.value), count.number, self.unit.clock.now() - age, values["opened", -1].names)
 
     async def look_outlets(self) -> Mapping[str, Outlet]:
@@ -123,6 +123,9 @@ class ShedPdu:
         theirs = await self.look_sheddable()
         if theirs != self.sheddable:
             raise WireError(f"{self.subject} is not armed: it lets {_list(theirs)} be shed, the topology {_list(self.sheddable)}")
+        before = await self.look_armed()
+        if before.armed and before.group != self.sheddable:
+            raise WireError(f"{self.subject} is not armed: somebody has armed {_list(before.group)} for {before.lease_left:g} s")
         values: dict[Key, Written] = {("group", -1): self.sheddable, ("restore", -1): self.spec.restore_s, ("lease", -1): lease_s}
         await self.unit.write_together(scope, values, cyclic=True)
         await self.unit.write(scope, ("arm", -1), "arm", cyclic=True)

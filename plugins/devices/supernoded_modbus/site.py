@@ -55,8 +55,10 @@ def _build(settings: ModbusSettings, node: Node) -> Site:
         bus.join(member)
         outlets = [outlet.number for outlet in device.pdu.outlets] if device.pdu is not None else []
         places = lay_out(register_map, device.subject, outlets)
-        if device.name in site.units:
-            raise WireError(f"{device.name} is named twice")
+        if device.orders and any(device.subject == other.subject and other.orders for other, _ in site.units.values()):
+            raise WireError(
+                f"{device.subject}: two wires for its orders; orders of plugins.modbus.views may be true where the topology has none"
+            )
         site.units[device.name] = device, Unit(member, register_map, places, bus, node.clock, place.serial)
     return site
 

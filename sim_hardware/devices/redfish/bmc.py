@@ -8,6 +8,7 @@ from functools import partial
 
 from sim_hardware.devices.panel import Panel
 from sim_hardware.devices.redfish.asking import refuse_others, take_word
+from sim_hardware.devices.redfish.bmc_caps import fit_caps
 from sim_hardware.devices.redfish.bmc_chassis import fit_chassis
 from sim_hardware.devices.redfish.bmc_links import LinkMonitor
 from sim_hardware.devices.redfish.bmc_ports import fit_adapters
@@ -72,12 +73,15 @@ def _fit_system(node: Node, board: Board, tree: Tree) -> None:
     tree.act(target, power.reset)
     cards = {f"Card{number}": card for number, card in enumerate(node.list_cards())}
     tree.collect(f"{_SYSTEM}/Processors", "Processor", cards)
-    for identity, card in cards.items():
-        tree.add(f"{_SYSTEM}/Processors/{identity}", "Processor.v1_20_0.Processor", partial(_show_card, board, card))
+    paths = {f"{_SYSTEM}/Processors/{identity}": card for identity, card in cards.items()}
+    for path, card in paths.items():
+        tree.add(path, "Processor.v1_20_0.Processor", partial(_show_card, board, card, path))
+    fit_caps(board, tree, _CHASSIS, paths)
 
 
-def _show_card(board: Board, card: str) -> Body:
+def _show_card(board: Board, card: str, path: str) -> Body:
     return {
+        "EnvironmentMetrics": link(f"{path}/EnvironmentMetrics"),
         "ProcessorType": "Accelerator",
         "Model": show_text(board.read(card, "card.chip").value),
         "SerialNumber": show_text(board.read(card, "card.serial").value),

@@ -13,6 +13,11 @@ from sim_hardware.plant.power.ups import find_output
 from sim_hardware.plant.words import Value
 
 
+def name_pdu_serial(index: int) -> str:
+    """What stands on its plate."""
+    return f"P{index:05d}"
+
+
 def _read_volts(state: State, index: int) -> float:
     if not state.pdus[index].closed:
         return 0.0
@@ -69,7 +74,7 @@ PDU: Gauges = MappingProxyType(
         "pdu.opened": Gauge("flags", lambda state, index: _number(state, state.pdus[index].opened)),
         "pdu.shed_delay_ms": Gauge("ms", lambda state, index: state.pdus[index].shed_delay_ms),
         "pdu.model": Gauge("text", lambda state, index: f"Simulated PDU {len(state.spec.pdus[index].outlets)}"),
-        "pdu.serial": Gauge("text", lambda _state, index: f"P{index:05d}"),
+        "pdu.serial": Gauge("text", lambda _state, index: name_pdu_serial(index)),
     }
 )
 

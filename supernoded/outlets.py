@@ -1,6 +1,6 @@
-"""Outlets that are switched one by one: the actuators of every PDU that has no armed group of its own.
+"""Outlets that are switched one by one, and what counts as switched.
 
-A device plugin brings its `Outlets`: how they are looked at and switched. What counts as the effect of an order is decided here alone.
+A device plugin brings its `Outlets`: how they are looked at and switched. What shows the effect of an order is decided here alone.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ import msgspec
 
 from supernoded.errors import WireError
 from supernoded.model import Action, Effect, Sight
-from supernoded.wire import Tree
 
 SWITCH_KINDS = frozenset({"power.off", "power.on", "outlet.off", "outlet.on"})
 LEAST_W = 2.0  # below this nothing is drawn: meters of outlets resolve one watt (ours)
@@ -99,113 +98,3 @@ class OutletSwitch:
         if not number.isdecimal():
             raise WireError(f"{action.step.target}: no outlet; write {self.outlets.pdu}/outlet7")
         return int(number)
-
-
-class Firing(msgspec.Struct, frozen=True, kw_only=True):
-    """What we have opened ourselves, as it is remembered over a restart."""
-
-    incident: str = ""
-    opened: tuple[int, ...] = ()
-    at: float = 0.0
-    restored: bool = True
-
-
-@dataclass(frozen=True)
-class StagedShed:
-    """Performs `power.shed` and `power.restore` outlet by outlet, where the PDU has no group that can be armed.
-
-    What a firing opens is written down before the first order, and only that is closed again: an outlet that was off before stays off
-    (safety rule 8). The record is of this daemon; another that takes over the feed finds none and closes nothing.
-    """
-
-    outlets: Outlets
-    sheddable: Sequence[int]  # as the topology says
-    state: Tree  # the daemon's own folder
-    kinds: frozenset[str] = frozenset({"power.shed", "power.restore"})
-
-    @property
-    def targets(self) -> Sequence[str]:
-        """The PDU itself."""
-        return (self.outlets.pdu,)
-
-    async def apply(self, action: Action) -> None:
-        """Open or close one after the other; one that refuses does not keep the others. Raises WireError, at the end."""
-        await (self._open(action) if action.step.kind == "power.shed" else self._close(action))
-
-    async def observe(self, action: Action) -> Sight:
-        """Every outlet that should be open, or closed again. Raises WireError."""
-        if action.step.kind == "power.shed":
-            if not self.sheddable:
-                return Sight(effect=Effect.UNKNOWN, text=f"no outlet of {self.outlets.pdu} is sheddable by the topology")
-            return await self._judge(self.sheddable, on=False)
-        firing = await self._read()
-        if firing.restored:
-            return Sight(effect=Effect.PRESENT, text="nothing that we opened is open")
-        sight = await self._judge(firing.opened, on=True)
-        if sight.effect is Effect.PRESENT:
-            await self._write(action.scope, msgspec.structs.replace(firing, restored=True))
-        return sight
-
-    async def _open(self, action: Action) -> None:
-        if not self.sheddable:
-            raise WireError(f"{self.outlets.pdu}: no outlet is sheddable by the topology; nothing was sent")
-        seen, before = await self.outlets.look(self.sheddable), await self._read()
-        ours = () if before.restored else before.opened
-        closed = [number for number in self.sheddable if number in seen and seen[number].state == "on"]
-        still = [number for number in ours if number in seen and seen[number].state == "off"]
-        if not closed:
-            return
-        record = Firing(incident=action.incident, opened=tuple(sorted({*closed, *still})), at=action.issued, restored=False)
-        await self._write(action.scope, record)
-        await self._switch_all(action.scope, closed, on=False)
-
-    async def _close(self, action: Action) -> None:
-        firing = await self._read()
-        if firing.restored:
-            return
-        seen = await self.outlets.look(firing.opened)
-        await self._switch_all(
-            action.scope, [number for number in firing.opened if number in seen and seen[number].state == "off"], on=True
-        )
-
-    async def _switch_all(self, scope: str, numbers: Sequence[int], *, on: bool) -> None:
-        refused: dict[int, WireError] = {}
-        for number in numbers:
-            try:
-                await self.outlets.switch(scope, number, on=on)
-            except WireError as error:
-                refused[number] = error
-        if refused:
-            told = "; ".join(f"outlet {number}: {error}" for number, error in refused.items())
-            raise WireError(f"{self.outlets.pdu}: {len(refused)} of {len(numbers)} outlets were not switched: {told}")
-
-    async def _judge(self, numbers: Sequence[int], *, on: bool) -> Sight:
-        """The worst of them: ABSENT before UNKNOWN before PRESENT."""
-        seen = await self.outlets.look(numbers)
-        sights = {number: judge_outlet(seen.get(number), on=on) for number in numbers}
-        for effect in (Effect.ABSENT, Effect.UNKNOWN):
-            told = [f"outlet {number}: {sight.text}" for number, sight in sights.items() if sight.effect is effect]
-            if told:
-                return Sight(effect=effect, text="; ".join(told))
-        listed = ", ".join(map(str, numbers))
-        return Sight(effect=Effect.PRESENT, text=f"outlets {listed} are {'on' if on else 'off'}")
-
-    @property
-    def _file(self) -> str:
-        return f"shed/{self.outlets.pdu.removeprefix('pdu/')}.json"
-
-    async def _read(self) -> Firing:
-        found = (await self.state.read_all([self._file])).get(self._file)
-        if found is None:
-            return Firing()
-        if isinstance(found, WireError):
-            raise found
-        try:
-            return msgspec.json.decode(found, type=Firing)
-        except msgspec.DecodeError as error:
-            raise WireError(
-                f"{self._file} in the state folder is no record of a firing ({error}); look at the outlets and remove it"
-            ) from error
-
-    async def _write(self, scope: str, firing: Firing) -> None:
-        await self.state.order(scope, self._file, msgspec.json.encode(firing).decode())

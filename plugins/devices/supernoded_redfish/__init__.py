@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from supernoded.plugin import Actuator, Check, Node, OutletSwitch, Sensor, StagedShed, hookimpl
+from supernoded.plugin import Actuator, Check, Node, OutletSwitch, Sensor, ShedRecord, ShedSensor, StagedShed, hookimpl
 from supernoded_redfish.bmc import Bmc, open_bmcs
 from supernoded_redfish.cap_sensor import CapSensor
 from supernoded_redfish.capping import PowerCap
@@ -24,7 +24,7 @@ def supernoded_settings() -> type[RedfishSettings]:
 
 @hookimpl
 def supernoded_sensors(settings: RedfishSettings, node: Node) -> Sequence[Sensor]:
-    """One sensor per link monitor, one per node whose cards are capped, one per PDU."""
+    """One sensor per link monitor, one per node whose cards are capped, two per PDU."""
     return [*_make_bmc_sensors(settings, node), *_make_pdu_sensors(settings, node)]
 
 
@@ -34,7 +34,7 @@ def supernoded_actuators(settings: RedfishSettings, node: Node) -> Sequence[Actu
     state = node.wires.tree(str(node.state.absolute()))
     caps = [PowerCap(_open_cards(bmc), state) for bmc in open_bmcs(settings, node) if bmc.settings.caps]
     served = [one for one in open_pdus(settings, node) if one.orders]
-    sheds = [StagedShed(one.pdu, one.sheddable, state) for one in served]
+    sheds = [StagedShed(one.pdu, one.sheddable, ShedRecord(one.pdu.pdu, state)) for one in served]
     return [*caps, *(OutletSwitch(one.pdu) for one in served), *sheds]
 
 
@@ -55,6 +55,9 @@ def _make_bmc_sensors(settings: RedfishSettings, node: Node) -> Iterator[Sensor]
 def _make_pdu_sensors(settings: RedfishSettings, node: Node) -> Iterator[Sensor]:
     for one in open_pdus(settings, node):
         yield PduSensor(one.pdu, one.outlets, node.clock, f"feed/{one.feed}", settings.pdu_period_s)
+        if one.orders:
+            record = ShedRecord(one.pdu.pdu, node.wires.tree(str(node.state.absolute())))
+            yield ShedSensor(record, node.clock, f"feed/{one.feed}")
 
 
 def _open_cards(bmc: Bmc) -> Cards:

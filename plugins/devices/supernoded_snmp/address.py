@@ -8,12 +8,13 @@ import msgspec
 
 from supernoded.plugin import PluginError
 from supernoded_snmp.asn import Oid, parse_oid
-from supernoded_snmp.messages import V1, V2C
+from supernoded_snmp.messages import V1, V2C, V3
 from supernoded_snmp.settings import SnmpSettings
+from supernoded_snmp.usm import HASHES
 
 SCHEME, PORT = "snmp", 161
-KEYS = ("version", "profile", "place", "community_file", "write_community_file", "serial")
-VERSIONS = {"1": V1, "2c": V2C}
+KEYS = ("version", "profile", "place", "community_file", "write_community_file", "user", "auth", "auth_file", "priv_file", "serial")
+VERSIONS = {"1": V1, "2c": V2C, "3": V3}
 
 
 class Address(msgspec.Struct, frozen=True, kw_only=True):
@@ -25,6 +26,10 @@ class Address(msgspec.Struct, frozen=True, kw_only=True):
     place: Oid | None = None  # what stands before an outlet's number in an index; None = as the profile has it
     community_file: str = ""
     write_community_file: str = ""
+    user: str = ""  # of v3
+    auth: str = "sha256"  # its hash
+    auth_file: str = ""
+    priv_file: str = ""  # empty = signed, and not encrypted
     serial: str = ""  # that must be read before the first order (safety rule 25); empty = any
 
 
@@ -44,7 +49,11 @@ def parse_address(subject: str, url: str, settings: SnmpSettings) -> Address:
         raise PluginError(f"{subject}: its url has {', '.join(unknown)}; there are {', '.join(KEYS)}")
     version = query.get("version", "2c")
     if version not in VERSIONS:
-        raise PluginError(f"{subject}: SNMP version {version!r} is not spoken; write version=2c or version=1")
+        raise PluginError(f"{subject}: SNMP version {version!r} is not spoken; write version=3, version=2c or version=1")
+    auth = query.get("auth", "sha256")
+    if version == "3" and (auth not in HASHES or not query.get("user") or not query.get("auth_file")):
+        hashes = " or ".join(HASHES)
+        raise PluginError(f"{subject}: SNMP v3 wants user=NAME&auth_file=PATH in its url, auth={hashes}, and priv_file=PATH to encrypt")
     return Address(
         url=f"udp://{f'[{host}]' if ':' in host else host}:{port}",
         version=VERSIONS[version],
@@ -52,5 +61,9 @@ def parse_address(subject: str, url: str, settings: SnmpSettings) -> Address:
         place=place,
         community_file=query.get("community_file") or settings.community_file,
         write_community_file=query.get("write_community_file") or settings.write_community_file,
+        user=query.get("user", ""),
+        auth=auth,
+        auth_file=query.get("auth_file", ""),
+        priv_file=query.get("priv_file", ""),
         serial=query.get("serial", ""),
     )

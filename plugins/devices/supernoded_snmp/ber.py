@@ -46,31 +46,62 @@ class Response(msgspec.Struct, frozen=True):
     pairs: tuple[tuple[Oid, Asn], ...]
 
 
-class _Field(NamedTuple):
+class Field(NamedTuple):
+    """One field: its tag and its content."""
+
     tag: int
     data: bytes
 
 
 def read_response(datagram: bytes) -> Response:
     """The answer. Raises BerError."""
-    (whole,) = _take(datagram, 1)
-    version, _, answer = _take(_expect(whole, SEQUENCE), 3)
-    request, status, index, bindings = _take(_expect(answer, RESPONSE), 4)
+    (whole,) = take_fields(datagram, 1)
+    version, _, answer = take_fields(expect(whole, SEQUENCE), 3)
+    return read_pdu(read_number(version), expect(answer, RESPONSE))
+
+
+def read_pdu(version: int, data: bytes) -> Response:
+    """What a PDU holds. Raises BerError."""
+    request, status, index, bindings = take_fields(data, 4)
     return Response(
-        version=_read_number(_expect(version, INTEGER)),
-        request=_read_number(_expect(request, INTEGER)),
-        status=_read_number(_expect(status, INTEGER)),
-        index=_read_number(_expect(index, INTEGER)),
-        pairs=tuple(_read_pair(_expect(binding, SEQUENCE)) for binding in _split(_expect(bindings, SEQUENCE))),
+        version=version,
+        request=read_number(request),
+        status=read_number(status),
+        index=read_number(index),
+        pairs=tuple(_read_pair(expect(binding, SEQUENCE)) for binding in _split(expect(bindings, SEQUENCE))),
     )
 
 
+def read_number(field: Field) -> int:
+    """An INTEGER. Raises BerError."""
+    return _read_number(expect(field, INTEGER))
+
+
+def write_field(tag: int, data: bytes) -> bytes:
+    """One field."""
+    length = len(data)
+    if length < 0x80:
+        return bytes((tag, length)) + data
+    size = (length.bit_length() + 7) // 8
+    return bytes((tag, 0x80 | size)) + length.to_bytes(size, "big") + data
+
+
+def write_number(number: int) -> bytes:
+    """An INTEGER."""
+    return write_field(INTEGER, number.to_bytes(number.bit_length() // 8 + 1, "big", signed=True))
+
+
+def join(*fields: bytes) -> bytes:
+    """A SEQUENCE of fields."""
+    return write_field(SEQUENCE, b"".join(fields))
+
+
 def _read_pair(data: bytes) -> tuple[Oid, Asn]:
-    name, value = _take(data, 2)
-    return _read_oid(_expect(name, OID)), _read_value(value)
+    name, value = take_fields(data, 2)
+    return _read_oid(expect(name, OID)), _read_value(value)
 
 
-def _read_value(field: _Field) -> Asn:
+def _read_value(field: Field) -> Asn:
     """A value that cannot be what its tag says is opaque: it spoils no other."""
     kind = _KINDS.get(field.tag, "opaque")
     try:
@@ -104,24 +135,31 @@ def _read_oid(data: bytes) -> Oid:
     return (first, numbers[0] - 40 * first, *numbers[1:])
 
 
-def _expect(field: _Field, tag: int) -> bytes:
+def expect(field: Field, tag: int) -> bytes:
+    """The content of a field that has to have this tag. Raises BerError."""
     if field.tag != tag:
         raise BerError(f"tag {field.tag:#x} where {tag:#x} is due")
     return field.data
 
 
-def _take(data: bytes, count: int) -> list[_Field]:
+def take_fields(data: bytes, count: int) -> list[Field]:
+    """Exactly so many fields. Raises BerError."""
     fields = list(_split(data))
     if len(fields) != count:
         raise BerError(f"{len(fields)} fields where {count} are due")
     return fields
 
 
-def _split(data: bytes) -> Iterator[_Field]:
-    place = 0
-    while place < len(data):
+def _split(data: bytes) -> Iterator[Field]:
+    for begin, end, tag in span_fields(data, 0, len(data)):
+        yield Field(tag, data[begin:end])
+
+
+def span_fields(data: bytes, place: int, stop: int) -> Iterator[tuple[int, int, int]]:
+    """Where the content of each field between two places begins and ends, and its tag. Raises BerError."""
+    while place < stop:
         begin, end = _measure(data, place)
-        yield _Field(data[place], data[begin:end])
+        yield begin, end, data[place]
         place = end
 
 

@@ -10,8 +10,10 @@ from supernoded_snmp.address import Address
 from supernoded_snmp.asn import Oid, parse_oid, show_oid, show_text
 from supernoded_snmp.cells import SCALAR, Table, list_columns
 from supernoded_snmp.manager import Manager, Walked
-from supernoded_snmp.messages import Speech
+from supernoded_snmp.messages import V3, CommunitySpeech, Speech
 from supernoded_snmp.profile import Column, Profile
+from supernoded_snmp.user import User, UserSpeech
+from supernoded_snmp.usm import SHORTEST
 
 OBJECT_ID: Oid = (1, 3, 6, 1, 2, 1, 1, 2, 0)  # sysObjectID
 DEFAULT = "public"  # of cards out of their box
@@ -23,8 +25,8 @@ class Device:
     def __init__(self, subject: str, address: Address, node: Node, profiles: Sequence[Profile], within: float, use: str) -> None:
         self.subject, self.address, self._node = subject, address, node
         self._profiles = [profile for profile in profiles if profile.of == subject.split("/", 1)[0]]
-        chance = node.clock.stream(f"snmp/{subject}/{use}")
-        self.manager = Manager(node.wires.datagrams(address.url), subject, chance, within)
+        self._chance = node.clock.stream(f"snmp/{subject}/{use}")
+        self.manager = Manager(node.wires.datagrams(address.url), subject, self._chance, within)
         self._known: tuple[Profile, Speech] | None = None
         self._proven = address.serial == ""
 
@@ -74,12 +76,13 @@ class Device:
 
     async def order(self, scope: str, name: Oid, number: int) -> None:
         """SET one number, after the serial number was seen to be the one that is expected. Raises WireError."""
-        if not self.address.write_community_file:
+        if not self.address.write_community_file and self.address.version != V3:
             raise WireError(f"{self.subject}: nothing may be written; set write_community_file in its URL or in [plugins.snmp]")
         profile, speech = await self.meet()
         if not self._proven:
             await self._prove(profile, speech)
-        await self.manager.set(await self._open(self.address.write_community_file, ""), scope, name, number)
+        writer = speech if self.address.version == V3 else await self._open(self.address.write_community_file, "")
+        await self.manager.set(writer, scope, name, number)
 
     async def _get_scalars(self, speech: Speech, oids: Sequence[str]) -> dict[str, Walked]:
         found = await self.manager.get(speech, [(*parse_oid(oid), 0) for oid in oids])
@@ -87,9 +90,18 @@ class Device:
         return {oid: Walked({} if value.kind in {"no-instance", "no-object"} else {(0,): value}) for oid, value in values.items()}
 
     async def _open(self, file: str, default: str) -> Speech:
-        if not file:
-            return Speech(self.address.version, default)
-        return Speech(self.address.version, await self._node.wires.tree(dirname(file)).read(basename(file)))
+        """How one speaks to it; a user of v3 is the same whatever he does. Raises WireError."""
+        address = self.address
+        if address.version != V3:
+            return CommunitySpeech(address.version, await self._read_secret(file) if file else default)
+        authentic = await self._read_secret(address.auth_file)
+        secret = await self._read_secret(address.priv_file) if address.priv_file else ""
+        if min(len(word) for word in (authentic, secret or authentic)) < SHORTEST:
+            raise WireError(f"{self.subject}: a passphrase of SNMP v3 has {SHORTEST} characters at least (RFC 3414)")
+        return UserSpeech(User(address.user, address.auth, authentic, secret), self._node.clock, self._chance)
+
+    async def _read_secret(self, file: str) -> str:
+        return await self._node.wires.tree(dirname(file)).read(basename(file))
 
     async def _identify(self, speech: Speech) -> Profile:
         """By its URL, by the product that it says it is, else by a column that only one class has. Raises WireError."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from supernoded.plugin import Actuator, Node, OutletSwitch, PluginError, Sensor, StagedShed
+from supernoded.plugin import Actuator, Node, OutletSwitch, PluginError, Sensor, ShedRecord, ShedSensor, StagedShed
 from supernoded_snmp.address import SCHEME, parse_address
 from supernoded_snmp.device import Device
 from supernoded_snmp.outlets import SnmpOutlets
@@ -23,6 +23,11 @@ class Served:
     feed: str
     sheddable: tuple[int, ...] = ()
     orders: bool = True
+
+    @property
+    def takes_sheds(self) -> bool:
+        """Whether it is a PDU that takes orders this way."""
+        return self.orders and self.subject.startswith("pdu/")
 
 
 def list_served(settings: SnmpSettings, node: Node) -> Iterator[Served]:
@@ -43,19 +48,25 @@ def list_served(settings: SnmpSettings, node: Node) -> Iterator[Served]:
 
 
 def make_sensors(settings: SnmpSettings, node: Node) -> Iterator[Sensor]:
-    """One for each device, in the scope of its feed."""
+    """One for each device, in the scope of its feed, and one for the record of what we have shed of a PDU."""
     for served in list_served(settings, node):
         period = settings.ups_period_s if served.subject.startswith("ups/") else settings.pdu_period_s
         yield SnmpSensor(_open(served, settings, node, "sensor"), node.clock, f"feed/{served.feed}", period, settings.within_s)
+        if served.takes_sheds:
+            yield ShedSensor(_open_record(served, node), node.clock, f"feed/{served.feed}")
 
 
 def make_actuators(settings: SnmpSettings, node: Node) -> Iterator[Actuator]:
     """Two for each PDU that takes orders this way."""
     for served in list_served(settings, node):
-        if served.orders and served.subject.startswith("pdu/"):
+        if served.takes_sheds:
             outlets = SnmpOutlets(_open(served, settings, node, "orders"), node.clock)
             yield OutletSwitch(outlets)
-            yield StagedShed(outlets, served.sheddable, node.wires.tree(str(node.state.absolute())))
+            yield StagedShed(outlets, served.sheddable, _open_record(served, node))
+
+
+def _open_record(served: Served, node: Node) -> ShedRecord:
+    return ShedRecord(served.subject, node.wires.tree(str(node.state.absolute())))
 
 
 def _open(served: Served, settings: SnmpSettings, node: Node, use: str) -> Device:

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
 from random import Random
 
 import msgspec
 
 from supernoded.plugin import Datagrams, WireError
 from supernoded_snmp.asn import Asn, Oid, show_oid
-from supernoded_snmp.ber import BerError, Response, read_response
-from supernoded_snmp.messages import V2C, Speech
+from supernoded_snmp.ber import Response
+from supernoded_snmp.messages import Speech, get, set_number, step
 
 TRIES = 2  # of each request (ours); snmp-ups of NUT has 5 of 1 s, which is longer than anybody waits here
 CHUNK = 16  # names of one GET (ours); an answer then fits into a frame of Ethernet
-ROWS = 16  # of one GETBULK (ours)
+FEW, ROWS = 4, 16  # rows that the first GETBULK of a column asks for, which is all of most, and each further one (ours)
 MOST_ROWS = 1_024  # of one column (ours); the largest rack PDUs have some 48 outlets of 9 sensors
 TOO_BIG, NO_SUCH_NAME = 1, 2
 STATUSES = (
@@ -33,9 +32,6 @@ class Walked(msgspec.Struct, frozen=True):
     more: str = ""
 
 
-Open = Callable[[], Awaitable[Speech]]  # how one speaks to the agent. Raises WireError
-
-
 class Manager:
     """The one that asks an agent. `within` is what one answer may take, in seconds."""
 
@@ -50,7 +46,8 @@ class Manager:
         waiting = [tuple(names[place : place + CHUNK]) for place in range(0, len(names), CHUNK)]
         while waiting:
             asked = waiting.pop(0)
-            answer = await self._ask(speech, partial(speech.get, names=asked))
+            request = self._count()
+            answer = await speech.ask(self._wire, request, get(speech.version, request, asked), self._within, TRIES)
             if answer.status == 0:
                 told = dict(answer.pairs)
                 found |= {name: told.get(name, NO_INSTANCE) for name in asked}
@@ -66,13 +63,13 @@ class Manager:
         at = column
         while len(rows) < MOST_ROWS:
             try:
-                answer = await self._ask(speech, partial(self._step, speech, at))
+                answer = await self._step(speech, at, min(self._rows, ROWS if rows else FEW))
             except WireError as error:
                 if not rows:
                     raise
                 return Walked(rows, f"the table broke off after {len(rows)} rows: {error}")
             if answer.status == TOO_BIG and self._rows > 1:
-                self._rows //= 2
+                self._rows = min(self._rows, ROWS if rows else FEW) // 2
                 continue
             if answer.status:
                 return Walked(rows, "" if answer.status == NO_SUCH_NAME else f"{name_status(answer.status)} after {len(rows)} rows")
@@ -89,18 +86,14 @@ class Manager:
     async def set(self, speech: Speech, scope: str, name: Oid, number: int) -> None:
         """SET one INTEGER, once. Raises WireError, also for what the agent refuses."""
         request = self._count()
-        data = await self._wire.order(scope, speech.set(request, name, number), _matcher(speech, request), self._within)
-        answer = read_response(data)
+        answer = await speech.order(self._wire, scope, request, set_number(speech.version, request, name, number), self._within)
         if answer.status:
             advice = "; look at write_community_file and at the agent's own rights" if answer.status in {2, 4, 6, 16, 17} else ""
             raise WireError(f"{self.name}: SET {show_oid(name)} = {number} was refused: {name_status(answer.status)}{advice}")
 
-    def _step(self, speech: Speech, at: Oid, request: int) -> bytes:
-        return speech.bulk(request, at, self._rows) if speech.version == V2C else speech.next(request, at)
-
-    async def _ask(self, speech: Speech, make: Callable[[int], bytes]) -> Response:
+    async def _step(self, speech: Speech, at: Oid, rows: int) -> Response:
         request = self._count()
-        return read_response(await self._wire.exchange(make(request), _matcher(speech, request), self._within, TRIES))
+        return await speech.ask(self._wire, request, step(speech.version, request, at, rows), self._within, TRIES)
 
     def _count(self) -> int:
         self._request = self._request % (2**31 - 1) + 1
@@ -119,16 +112,3 @@ def _split(asked: tuple[Oid, ...], answer: Response) -> list[tuple[Oid, ...]]:
         return [part for part in ((asked[place],), (*asked[:place], *asked[place + 1 :])) if part]
     half = len(asked) // 2
     return [asked[:half], asked[half:]]
-
-
-def _matcher(speech: Speech, request: int) -> Callable[[bytes], bool]:
-    """Whether a datagram answers this request: garbage, another version and a late answer to another request do not."""
-
-    def fits(datagram: bytes) -> bool:
-        try:
-            answer = read_response(datagram)
-        except BerError:
-            return False
-        return (answer.version, answer.request) == (speech.version, request)
-
-    return fits

@@ -10,6 +10,7 @@ from supernoded_snmp.device import Device
 from supernoded_snmp.interpret import interpret
 from supernoded_snmp.manager import TRIES
 from supernoded_snmp.totals import Totals
+from supernoded_snmp.ups import LINK, STATUS
 
 READS = 8.0  # times the patience of one exchange that a whole read may take (ours)
 
@@ -21,16 +22,20 @@ class SnmpSensor:
         self.name, self.scope, self.period = f"snmp.{device.subject}", scope, period
         self.timeout = READS * TRIES * within
         self._device, self._clock, self._totals = device, clock, Totals()
-        self._known: dict[tuple[str, str], str] = {}  # subject and quantity -> unit
+        first = {(device.subject, STATUS): "flags"} if device.subject.startswith("ups/") else {}
+        self._known: dict[tuple[str, str], str] = first  # subject and quantity -> unit
 
     async def read(self) -> Sequence[Reading]:
-        """Raises WireError when the agent cannot be read at all."""
+        """Raises WireError when the agent of a PDU cannot be read at all; a UPS is told as silent then."""
         try:
             profile, speech = await self._device.meet()
             table = await self._device.collect(profile, speech)
-        except WireError:
+        except WireError as error:
             self._device.forget()
-            raise
+            if not self._device.subject.startswith("ups/"):
+                raise
+            silent = make_reading(self._device.subject, LINK, "silent", "text", self._clock.now(), str(error))
+            return [silent, *self._lose([silent], str(error))]
         place = profile.find_place(self._device.address.place)
         readings = interpret(profile, profile.columns, table, self._device.subject, place, self._clock.now())
         readings = self._totals.go_on(readings, frozenset(column.quantity for column in profile.columns if column.wraps))

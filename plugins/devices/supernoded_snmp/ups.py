@@ -8,7 +8,9 @@ import msgspec
 
 from supernoded.plugin import Reading, State, make_reading
 
-STATUS, RUNTIME, LINK = "ups.status", "ups.runtime", "ups.link"
+STATUS, RUNTIME, CHARGE, LINK = "ups.status", "ups.runtime", "ups.charge", "ups.link"
+OUTPUTS = ("ups.output_power", "ups.output_va")
+EMPTY = frozenset({"ob", "lb", "rb", "alarm", "off"})  # with which a battery may be empty
 LOST = "commlost"  # our own word for upsAlarmCommunicationsLost (RFC 1628): the card goes on telling what it knew
 WHY_LOST = "its card says that it has lost the UPS (upsAlarmCommunicationsLost)"
 
@@ -22,7 +24,9 @@ def settle_ups(readings: Sequence[Reading], subject: str, at: float) -> list[Rea
     if any(LOST in reading.value for reading in parts if isinstance(reading.value, frozenset)):
         lost = others if status is None else [status, *others]
         return [*(_lose(reading) for reading in lost), make_reading(subject, LINK, "stale", "text", at)]
-    told = [_doubt_runtime(reading, flags) for reading in others]
+    load = next((reading.value for reading in others if reading.quantity == "ups.load"), None)
+    loaded = isinstance(load, float) and load >= 1.0
+    told = [_doubt_zero(reading, flags, loaded=loaded) for reading in others]
     return told if status is None else [status, *told, make_reading(subject, LINK, "ok", "text", at)]
 
 
@@ -44,8 +48,14 @@ def _lose(reading: Reading) -> Reading:
     return msgspec.structs.replace(reading, value=None, state=State.UNKNOWN, note=WHY_LOST)
 
 
-def _doubt_runtime(reading: Reading, flags: frozenset[str]) -> Reading:
-    """No time left on mains: many cards have not worked it out (East, Phoenixtec)."""
-    if reading.quantity == RUNTIME and reading.value == 0.0 and "ob" not in flags:
-        return make_reading(reading.subject, RUNTIME, None, reading.unit, reading.at, "0 minutes and not on battery: not worked out")
-    return reading
+def _doubt_zero(reading: Reading, flags: frozenset[str], *, loaded: bool) -> Reading:
+    """Zeros of what many cards have not worked out or do not measure (East, Phoenixtec)."""
+    why = ""
+    if reading.value == 0.0:
+        if reading.quantity == RUNTIME and "ob" not in flags:
+            why = "0 minutes and not on battery: not worked out"
+        elif reading.quantity == CHARGE and not flags & EMPTY:
+            why = "0 % and no flag that goes with it"
+        elif reading.quantity.startswith(OUTPUTS) and loaded:
+            why = "0 at a load: not measured"
+    return make_reading(reading.subject, reading.quantity, None, reading.unit, reading.at, why) if why else reading

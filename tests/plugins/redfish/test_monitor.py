@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from supernoded_redfish.monitor import find_link, list_members, name_port, parse_monitor, parse_ports, read_rate
+from supernoded_redfish.monitor import find_link, name_port, parse_monitor, parse_ports, read_rate
+from supernoded_redfish.paths import list_members
 
 PATH = "redfish/v1/Managers/1/Oem/Any/LinkHealthMonitor"
 JSON: st.SearchStrategy[Any] = st.recursive(

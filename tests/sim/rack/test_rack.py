@@ -77,6 +77,15 @@ def test_a_file_says_only_what_is_different(tmp_path: Path) -> None:
     assert (rack.nodes, rack.cables, rack.sim.job) == (like.nodes, like.cables, like.sim.job)
 
 
+def test_a_rack_need_not_have_a_job(tmp_path: Path) -> None:
+    rack = load_rack(write(tmp_path, 'like = "rack-1x4"\n[sim]\njob = false\n'))
+    assert rack.sim.job is None
+    assert load_rack(write(tmp_path, write_rack(rack), "again.toml")) == rack
+    back = load_rack(write(tmp_path, f'like = "{tmp_path}/mine.toml"\n[sim.job]\nstep_s = 3.0\n', "back.toml"))
+    assert back.sim.job is not None
+    assert (back.sim.job.name, back.sim.job.step_s) == ("train", 3.0)
+
+
 def test_a_list_is_taken_whole(tmp_path: Path) -> None:
     rack = load_rack(write(tmp_path, 'like = "rack-1x4"\nswitches = []\npdus = []\n'))
     assert (rack.switches, rack.pdus, len(rack.ups)) == ((), (), 2)

@@ -1,0 +1,187 @@
+"""Arming by lease, and the alarm about it (safety rules 5 to 7 and 14)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import supernoded_power
+from supernoded.model import Level, Reading, Value
+from supernoded.plugin import Loop
+from supernoded.topology import Topology
+from supernoded_power.settings import PowerSettings
+from tests.plugins.power.site import SITE, Bench, find_rule, level, make_node, make_site, read, ups, view
+
+RAISED, CLEAR, UNSURE = Level.RAISED, Level.CLEAR, Level.UNSURE
+AIR = make_site(nodes=[{**node, "loop": ""} for node in SITE["nodes"]])
+
+
+def find_loop(site: Topology | None = None, settings: PowerSettings | None = None) -> Loop[Any]:
+    loops = supernoded_power.supernoded_loops(settings or PowerSettings(), make_node(Path(), site))
+    return loops[0]
+
+
+def cool(at: float = 0.0, **other: Any) -> list[Reading]:
+    """All is well; `other` sets one of optic, limit, host, host1, flow, card."""
+    now: dict[str, Value] = {"optic": 50.0, "limit": 75.0, "host": 60.0, "host1": 60.0, "flow": 40.0, **other}
+    return [
+        read("n0/card0/port0", "link.temperature", now["optic"], at),
+        read("n0/card0/port0", "link.temperature.high", now["limit"], at),
+        read("n0/board", "host.temperature", now["host"], at),
+        read("n1/board", "host.temperature", now["host1"], at),
+        read("cdu/0", "coolant.flow", now["flow"], at),
+    ]
+
+
+def is_armed(readings: list[Reading], site: Topology | None = None, at: float = 0.0, fresh_for: float = 5.0) -> bool:
+    loop = find_loop(site)
+    _, setpoint = loop.steer(view(loop.watches, readings, at, fresh_for), loop.start(None))
+    if setpoint is not None:
+        assert (setpoint.target, setpoint.quantity, setpoint.value, setpoint.unit) == ("pdu/A1/shed", "pdu.lease_left", 120.0, "s")
+    return setpoint is not None
+
+
+def test_there_is_a_loop_for_each_pdu_that_may_shed() -> None:
+    pdus = [*SITE["pdus"], {"name": "A2", "feed": "A", "outlets": [{"number": 1, "load": "n0"}]}]
+    loops = supernoded_power.supernoded_loops(PowerSettings(), make_node(Path(), make_site(pdus=pdus)))
+    assert [(loop.scope, loop.target, loop.period) for loop in loops] == [("feed/A", "pdu/A1/shed", 30.0), ("feed/B", "pdu/B1/shed", 30.0)]
+
+
+@pytest.mark.parametrize(
+    ("other", "expected"),
+    [
+        ({}, True),
+        ({"optic": 60.0}, True),
+        ({"optic": 61.0}, False),  # of 70 C, 9 K are left
+        ({"limit": 59.0}, False),  # its own limit is lower
+        ({"limit": None}, True),  # ours stands in
+        ({"host": 76.0}, False),
+        ({"host1": 76.0}, False),  # the worst node counts
+        ({"flow": 0.0}, False),
+        ({"flow": None}, False),
+        ({"host1": None}, False),  # nothing of n1 is measured
+        ({"optic": None}, True),  # n0 is still seen by its board
+        ({"optic": None, "host": None}, False),
+    ],
+)
+def test_the_thermal_budget(other: dict[str, Any], expected: bool) -> None:
+    assert is_armed([*ups("A", "ol"), *cool(**other)]) is expected
+
+
+def test_what_was_never_measured_is_not_armed() -> None:
+    assert not is_armed(ups("A", "ol"))
+    assert not is_armed([*ups("A", "ol"), *(one for one in cool() if one.subject != "n1/board")])
+
+
+def test_only_fresh_readings_count() -> None:
+    assert not is_armed([*ups("A", "ol", at=9.0), *cool()], at=9.0)
+
+
+@pytest.mark.parametrize(
+    ("flags", "expected"),
+    [
+        ("ol", True),
+        ("ol chrg", True),
+        ("ob", True),  # a lease in an outage is renewed: the next sag may come
+        ("ob lb", True),
+        ("ol lb", True),
+        ("ol bypass", False),
+        ("ol eco", False),
+        ("off", False),
+        ("ol ob", False),
+        ("ob cal", False),
+        ("ol fsd", False),
+        ("", False),
+        ("ol strange", False),
+        (None, False),
+    ],
+)
+def test_a_ups_may_forbid_it(flags: str | None, expected: bool) -> None:
+    assert is_armed([*ups("A", flags), *cool()]) is expected
+
+
+def test_cards_in_the_air_are_counted_apart() -> None:
+    def cards(hot: float | None) -> list[Reading]:
+        return [read(f"n{node}/card{card}", "card.temperature", hot) for node in (0, 1) for card in (0, 1)]
+
+    well = [*ups("A", "ol"), *cool(flow=None)]  # no loop, so no flow is asked for
+    assert is_armed([*well, *cards(70.0)], AIR)
+    assert not is_armed([*well, *cards(76.0)], AIR)
+    assert not is_armed([*well, *cards(70.0)[:3]], AIR)
+    assert not is_armed([*well, *cards(None)], AIR)
+    assert is_armed([*ups("A", "ol"), *cool(), *cards(95.0)])  # in liquid it is none of the air's
+
+
+def test_the_time_of_standing_fans_is_bounded() -> None:
+    def fire(times: int) -> list[Reading]:
+        words = [word for _ in range(times) for word in ("armed", "fired", "restored")]
+        return [read("pdu/A1", "pdu.event", word, 10.0 * number) for number, word in enumerate(words)]
+
+    later = 200.0
+    assert is_armed([*fire(5), *ups("A", "ol", at=later), *cool(later)], at=later)  # 50 s, and 10 more are 60
+    assert not is_armed([*fire(6), *ups("A", "ol", at=later), *cool(later)], at=later)
+    an_hour = 4000.0
+    assert is_armed([*fire(6), *ups("A", "ol", at=an_hour), *cool(an_hour)], at=an_hour)
+
+
+def stand(at: float = 0.0, *, armed: float | None = 1.0, group: set[str] | None = None, **more: Value | set[str]) -> list[Reading]:
+    named: dict[str, Value | set[str]] = {"group": group or {"3", "4"}, "restore_s": 10.0, "event": "armed", **more}
+    return [
+        *ups("A", "ol", at=at),
+        *cool(at),
+        read("pdu/A1", "pdu.armed", armed, at),
+        *(read("pdu/A1", f"pdu.{name}", value, at) for name, value in named.items()),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("readings", "expected", "said"),
+    [
+        (stand(), CLEAR, "pdu/A1 is armed"),
+        (stand(armed=None), UNSURE, "cannot be seen"),
+        (stand(armed=0.0), UNSURE, "is not armed for 0 s"),
+        (stand(armed=0.0, event="expired"), RAISED, "its lease ran out"),
+        (stand(group={"3"}), RAISED, "its group is outlets 3, described is outlets 3, 4"),
+        (stand(group={"3", "4", "5"}), RAISED, "its group is outlets 3, 4, 5, described is outlets 3, 4"),
+        (stand(restore_s=60.0), RAISED, "its restore timer is at 60 s, described are 10 s"),
+        (stand(sheddable={"3"}), RAISED, "it lets outlets 3 be shed"),
+        (stand(sheddable={"3", "4", "9"}), CLEAR, "is armed"),
+    ],
+)
+def test_the_alarm_says_which(readings: list[Reading], expected: Level, said: str) -> None:
+    verdict = Bench(find_rule("power.arming")).tell(readings)["pdu/A1"]
+    assert (verdict.level, said in verdict.text) == (expected, True), verdict.text
+
+
+def test_an_expired_lease_says_why_it_was_not_renewed() -> None:
+    hot = [one for one in stand(armed=0.0, event="expired") if one.quantity != "coolant.flow"]
+    text = Bench(find_rule("power.arming")).tell(hot)["pdu/A1"].text
+    assert text == (
+        "pdu/A1 is not armed: its lease ran out, and it was not renewed: "
+        "whether cdu/0 flows is not known (coolant.flow of cdu/0: never read)"
+    )
+
+
+def test_what_is_not_armed_for_want_of_headroom_is_told_after_a_while() -> None:
+    bench = Bench(find_rule("power.arming"))
+    hot = [[*stand(at, armed=0.0, event="none"), *cool(at, host=80.0)] for at in (0.0, 89.0, 90.0)]
+    assert [level(bench, "pdu/A1", readings) for readings in hot] == [UNSURE, UNSURE, RAISED]
+    assert "n0/board is 5 K below its limit, where 10 K are needed" in bench.ask(90.0)["pdu/A1"].text
+
+
+def test_what_was_armed_and_is_disarmed_is_told_what_never_was_is_not() -> None:
+    bench = Bench(find_rule("power.arming"))
+    assert [level(bench, "pdu/A1", stand(at, armed=0.0, event="none")) for at in (0.0, 100.0)] == [UNSURE, UNSURE]
+    level(bench, "pdu/A1", stand(110.0))
+    assert level(bench, "pdu/A1", stand(120.0, armed=0.0, event="disarmed")) is UNSURE
+    verdict = bench.tell(stand(220.0, armed=0.0, event="disarmed"))["pdu/A1"]
+    assert (verdict.level, verdict.text) == (RAISED, "pdu/A1 was disarmed")
+
+
+def test_a_shed_does_not_raise_the_alarm() -> None:
+    bench = Bench(find_rule("power.arming"))
+    level(bench, "pdu/A1", stand())
+    levels = [level(bench, "pdu/A1", stand(at, armed=0.0, event=word)) for at, word in ((5.0, "fired"), (15.0, "restored"))]
+    assert [*levels, level(bench, "pdu/A1", stand(40.0))] == [UNSURE, UNSURE, CLEAR]

@@ -20,6 +20,7 @@ from supernoded.parts import Handle, Loop
 from supernoded.supervisor import BUGS, Health, bounded, describe
 from supernoded.vetting import vet_setpoint
 
+ASK_AGAIN = 2.0  # seconds until a loop that put nothing is asked again, where its own period is longer (ours)
 LIVES = 3.0  # periods a setpoint stands without being renewed
 SUMMARY = 60.0  # seconds between two rows about an engaged loop (design section 8)
 HAND_BACK_TIMEOUT = 4.0  # seconds; a clean stop has 5
@@ -55,24 +56,24 @@ class Steering:
         """Steer every period; a loop that is not heard remembers nothing, so that it starts from what the device shows."""
         try:
             while True:
-                await self._turn()
-                await self._h.clock.sleep(self._loop.period)
+                put = await self._turn()
+                await self._h.clock.sleep(self._loop.period if put else min(self._loop.period, ASK_AGAIN))
         finally:
             await self._disengage("the loop ends")
 
-    async def _turn(self) -> None:
+    async def _turn(self) -> bool:
+        """Whether a setpoint was put: a loop that had none to give is asked again soon, as it may only have seen too little yet."""
         refusal = self._refusal()
         if refusal is not None:
             await self._disengage(refusal)
-            return
+            return False
         if not self.engaged:
             now_at = await bounded(_ask(self._handle), self._loop.period, f"reading {self.target}")
             if self._refusal() is not None:
-                return  # somebody spoke while the device was read: nothing was written, and nothing will be
+                return False  # somebody spoke while the device was read: nothing was written, and nothing will be
             self._engage(now_at)
         setpoint = self._steer()
-        if setpoint is not None:
-            await self._put(setpoint)
+        return setpoint is not None and await self._put(setpoint)
 
     def _refusal(self) -> str | None:
         """Why it may not steer now."""
@@ -96,12 +97,12 @@ class Steering:
             return None
         return msgspec.structs.replace(setpoint, until=self._h.clock.now() + LIVES * self._loop.period)
 
-    async def _put(self, setpoint: Setpoint) -> None:
+    async def _put(self, setpoint: Setpoint) -> bool:
         try:
             await bounded(_put(self._handle, setpoint, self._h.scope), self._loop.period, f"writing {setpoint.target}")
         except WireError as error:
             self._h.health.report(self._name, f"{setpoint.target} was not put: {error}")
-            return
+            return False
         self._h.health.report(self._name, "")
         self._summary.append(setpoint.value)
         if self._h.clock.now() >= self._summary_due:
@@ -109,6 +110,7 @@ class Steering:
                 "summary", f"{len(self._summary)} outputs, {min(self._summary):g} to {max(self._summary):g} {setpoint.unit}".rstrip()
             )
             self._summary, self._summary_due = [], self._h.clock.now() + SUMMARY
+        return True
 
     async def _disengage(self, why: str) -> None:
         if not self.engaged:

@@ -37,7 +37,8 @@ def write_settings(rack: Rack, node: str, places: Places, more: str = "", off: t
     A simulated rack runs in `act`.
     """
     (host, port), home = places.broker, places.folder / node
-    absent = tuple(dict.fromkeys((*off, *list_absent(rack))))
+    wanted: dict[str, Any] = msgspec.toml.decode(more) if more else {}
+    absent = tuple(dict.fromkeys((*off, *wanted.pop("plugins_off", ()), *list_absent(rack))))
     table: dict[str, Any] = {
         "node": node,
         "mode": "act",
@@ -50,7 +51,7 @@ def write_settings(rack: Rack, node: str, places: Places, more: str = "", off: t
         "admin": {"group": "", "operators": ""},
         "plugins": {name: told for name, told in list_plugins(rack, node, places).items() if name not in absent},
     }
-    return tomli_w.dumps(merge(table, msgspec.toml.decode(more) if more else {}))
+    return tomli_w.dumps(merge(table, wanted))
 
 
 def seat_roles(rack: Rack) -> dict[str, str]:

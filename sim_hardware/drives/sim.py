@@ -51,6 +51,7 @@ class Sim(Repertoire):
             except asyncio.CancelledError as error:
                 raise ChaosError(f"the play took more than {setup.max_wall:g} s of real time; raise the drive's `max_wall`") from error
             failures = [f"{failure.process}: {failure.message}: {failure.error!r}" for failure in loop.failures]
+            failures += [f"{life} ended with code {life.exit_code}" for life in loop.lives if (life.exit_code or 0) > 0]
             return Played(result, loop.digest(), failures)
 
 

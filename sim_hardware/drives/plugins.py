@@ -39,6 +39,8 @@ def list_plugins(rack: Rack, node: str, places: Places) -> dict[str, Any]:
         tables["nvidia"] = _list_nvidia(rack, node, places)
     else:
         tables |= {"ascend": _list_ascend(rack, node, places), "nvidia": {"nvidia_smi": [], "kernel_log": False}}
+    if rack.ups:
+        tables["power"] = {"generator": rack.sim.power.generator}
     if rack.pdus:
         tables["modbus"] = {"serials": {f"pdu/{pdu.name}": name_pdu_serial(number) for number, pdu in enumerate(rack.pdus)}}
     bmcs = write_bmcs(rack, node, places.folder, places.endpoints)

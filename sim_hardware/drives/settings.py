@@ -18,6 +18,7 @@ from supernoded.settings import SITE
 D = TypeVar("D", bound=msgspec.Struct)
 
 TOPOLOGY = "topology.toml"
+DURABLE = "durable"  # where the simulated vaults say that steps are
 
 
 def write_site(rack: Rack, endpoints: Mapping[str, str]) -> str:
@@ -48,6 +49,7 @@ def write_settings(rack: Rack, node: str, places: Places, more: str = "", off: t
         "plugins_off": list(absent),
         "roles": seat_roles(rack),
         "mqtt": {"host": host, "port": port},
+        "vault": {"durable": str(places.folder / DURABLE)},
         "admin": {"group": "", "operators": ""},
         "plugins": {name: told for name, told in list_plugins(rack, node, places).items() if name not in absent},
     }

@@ -11,7 +11,7 @@ from supernoded.admin.desk import Caller, Request
 from supernoded.admin.diagnosing import choose_incidents, choose_readings, find_related, order_verdicts
 from supernoded.admin.linking import list_links
 from supernoded.admin.powering import list_power
-from supernoded.admin.timeline import AFTER, BEFORE, WATCHED, tell_timeline
+from supernoded.admin.recalling import recall_timeline
 from supernoded.errors import AdminError, JournalError
 from supernoded.house import House
 from supernoded.journal import entries, queries
@@ -160,18 +160,8 @@ class FrontDesk:
 
     async def timeline(self, incident: str) -> Timeline | None:
         """See `Desk.timeline`."""
-        read = self._h.journal.ask
-        one = await read(queries.incident(incident)) if incident else await self._find_newest_of_power()
-        if one is None:
-            return None
-        mine = queries.Filter(incident=one.id, limit=WHOLE_STORY)
-        since, until = one.opened - BEFORE, one.closed + AFTER if one.closed is not None else None
-        asked = [queries.Filter(kind=quantity, since=since, until=until, limit=WHOLE_STORY) for quantity in WATCHED]
-        turns = [await read(queries.readings(wanted)) for wanted in asked]
-        events, done, would = await read(queries.events(mine)), await read(queries.actions(mine)), await read(queries.rehearsals(mine))
-        moments = tell_timeline(events.rows, (*done.rows, *would.rows), [reading for found in turns for reading in found.rows])
-        left_off = events.left_off + done.left_off + would.left_off + sum(found.left_off for found in turns)
-        return Timeline(now=self._now(), incident=one, moments=moments, left_off=left_off)
+        one = await self._h.journal.ask(queries.incident(incident)) if incident else await self._find_newest_of_power()
+        return None if one is None else await recall_timeline(self._h.journal, one, self._now())
 
     async def _find_newest_of_power(self) -> Incident | None:
         kinds = sorted({rule.kind for rule in self._h.parts.rules if rule.kind.startswith("power.")})

@@ -7,17 +7,13 @@ from collections.abc import Iterable, Iterator
 from supernoded.messages import Deed, Moment
 from supernoded.model import Event, Reading, State
 
-# What tells of a sag and of what became of it, when it turns. Voltages and charges drift: `supernodectl readings --history` has those.
-WATCHED = ("ups.status", "ups.link", "pdu.event", "pdu.armed", "outlet.state", "job.state", "job.request", "reflex.state")
-BEFORE = 10.0  # seconds before an incident opened that belong to its story
-AFTER = 60.0  # seconds after it closed
-
 _RANK = {"seen": 0, "raised": 1, "cleared": 1, "ordered": 2}  # of the same moment
 
 
-def tell_timeline(events: Iterable[Event], deeds: Iterable[Deed], readings: Iterable[Reading]) -> tuple[Moment, ...]:
-    """The moments of events, actions and of readings that turned."""
-    moments = [*_tell_events(events), *(moment for deed in deeds for moment in _tell_deed(deed)), *_tell_turns(readings)]
+def tell_timeline(events: Iterable[Event], deeds: Iterable[Deed], readings: Iterable[Reading], since: float) -> tuple[Moment, ...]:
+    """The moments of events, actions and of readings that turned since then; earlier readings say from what."""
+    turns = (moment for moment in _tell_turns(readings) if moment.at >= since)
+    moments = [*_tell_events(events), *(moment for deed in deeds for moment in _tell_deed(deed)), *turns]
     return tuple(sorted(moments, key=lambda moment: (moment.at, _RANK.get(moment.what, 3), moment.subject)))
 
 

@@ -36,6 +36,7 @@ class Record(NamedTuple):
     events: float
     fired_at: float
     opened: frozenset[str]
+    delay_ms: float = math.nan  # from trigger to open contacts, by its own clock; NaN = it does not say
 
 
 class Outlet(NamedTuple):
@@ -77,7 +78,8 @@ class ShedPdu:
         if event.value is None or count.value is None:
             raise WireError(f"{self.subject}: its event record cannot be read: {event.note or count.note}")
         age = tell_age(values["event_at", -1], values["clock", -1]).number  # NaN too where its clock has begun anew since
-        return Record(str(event.value), count.number, self.unit.clock.now() - age, values["opened", -1].names)
+        opened, delay = values["opened", -1].names, values["shed_delay", -1].number
+        return Record(str(event.value), count.number, self.unit.clock.now() - age, opened, delay)
 
     async def look_outlets(self) -> Mapping[str, Outlet]:
         """All its outlets, by their numbers: in one go, as answers of one shape must be kept apart."""

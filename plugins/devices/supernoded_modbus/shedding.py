@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Mapping, Sequence
 
 from supernoded.plugin import Action, Effect, Sight, WireError
@@ -112,13 +113,19 @@ def judge_shed(record: Record, outlets: Mapping[str, Outlet], issued: float) -> 
     """PRESENT: fired, and as long as the shed lasts, what it opened is open and draws nothing."""
     if not is_of(record, issued):
         return Sight(effect=Effect.ABSENT, text=f"its event record has no firing of this trouble; its newest event is {record.event!r}")
-    told = f"fired, {len(record.opened)} outlets opened"
+    told = _tell_firing(record)
     if record.event != "fired":
-        return Sight(effect=Effect.PRESENT, text=f"{told}; by now it is {record.event}")
+        return Sight(effect=Effect.PRESENT, text=f"{told}; its newest event is {record.event!r}")
     live = [number for number, one in outlets.items() if one.on or not one.watts <= IDLE_W]
     if live:
         return Sight(effect=Effect.UNKNOWN, text=f"{told}, but {', '.join(live)} of them still shows on or draws power")
     return Sight(effect=Effect.PRESENT, text=told)
+
+
+def _tell_firing(record: Record) -> str:
+    count = f"{len(record.opened)} outlet{'' if len(record.opened) == 1 else 's'}"
+    delay = "" if math.isnan(record.delay_ms) else f", {record.delay_ms:g} ms after its trigger by its own clock"
+    return f"it fired and opened {count}{delay}"
 
 
 def judge_restore(record: Record, outlets: Mapping[str, Outlet], locked: frozenset[str]) -> Sight:

@@ -259,3 +259,11 @@ def test_a_shed_is_judged_by_record_state_and_watts(event: str, fired_at: float,
 )
 def test_a_restore_is_judged_by_state_lock_and_watts(outlets: dict[str, Outlet], locked: frozenset[str], effect: Effect) -> None:
     assert judge_restore(Record("fired", 2.0, 95.0, frozenset({"2"})), outlets, locked).effect is effect
+
+
+def test_the_devices_own_delay_is_told() -> None:
+    sight = judge_shed(Record("restored", 2.0, 95.0, frozenset({"2", "3"}), 2.5), {}, 100.0)
+    assert sight.text == "it fired and opened 2 outlets, 2.5 ms after its trigger by its own clock; its newest event is 'restored'"
+    assert judge_shed(Record("restored", 2.0, 95.0, frozenset({"2"})), {}, 100.0).text.startswith(
+        "it fired and opened 1 outlet; its newest"
+    )

@@ -65,12 +65,13 @@ def test_a_timeline_is_in_the_order_of_time_and_tells_turns_not_values() -> None
         id="e", kind="power.outage", subject="power/site", scope="power/site", raised=True, text="lost", at=10.0, severity=Severity.CRITICAL
     )
     readings = [
-        read("ups/A", "ups.status", frozenset({"ol"}), at=1.0, source="nut"),
+        read("ups/A", "ups.status", frozenset({"chrg"}), at=0.5, source="nut"),
+        read("ups/A", "ups.status", frozenset({"ol"}), at=1.0, source="nut"),  # from then on, and told before the story begins
         read("ups/A", "ups.status", frozenset({"ob"}), at=9.9, source="nut"),
         read("ups/A", "ups.status", frozenset({"ol"}), at=9.95, source="modbus"),  # another view, which has not turned
         read("ups/A", "ups.status", None, at=11.0, source="nut"),
     ]
-    told = tell_timeline([raised], [Deed(action=action, outcome=outcome)], readings[::-1])
+    told = tell_timeline([raised], [Deed(action=action, outcome=outcome)], readings[::-1], since=5.0)
     assert told == (
         Moment(at=9.9, what="seen", subject="ups/A", text="ups.status: ol -> ob"),
         Moment(at=10.0, what="raised", subject="power/site", text="lost"),
@@ -83,5 +84,5 @@ def test_a_timeline_is_in_the_order_of_time_and_tells_turns_not_values() -> None
 def test_a_rehearsal_is_told_as_one_and_has_no_outcome() -> None:
     step = Step(name="shed", kind="power.shed", target="pdu/A1", reason="because")
     action = Action(id="i/shed", step=step, incident="i", scope="power/site", epoch=0, issued=10.0, deadline=12.0)
-    (moment,) = tell_timeline([], [Deed(action=action, rehearsed=True)], [])
+    (moment,) = tell_timeline([], [Deed(action=action, rehearsed=True)], [], since=0.0)
     assert moment == Moment(at=10.0, what="rehearsed", subject="pdu/A1", text="power.shed: because")

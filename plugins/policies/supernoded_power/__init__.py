@@ -33,7 +33,7 @@ def supernoded_rules(settings: PowerSettings, node: Node) -> Sequence[Rule[Any]]
     """What is judged of mains, batteries, PDUs and checkpoints."""
     site, feeds = node.topology, Feeds(node.topology, node.limits, settings)
     rules: tuple[Rule[Any], ...] = (
-        OutageRule(feeds, settings),
+        OutageRule(feeds, site, settings),
         FeedLostRule(feeds, settings),
         ConflictRule(feeds, settings),
         SilentRule(feeds, settings),

@@ -38,14 +38,17 @@ class ConflictRule:
 
 
 class SilentRule:
-    """Raises a UPS of which nothing is heard; critical when it was on battery then (safety rule 10; nut#2454, nut#2925)."""
+    """Raises a UPS of which nothing is heard: critical when it was on battery then, or when its PDUs are silent too.
+
+    Safety rule 10; nut#2454: a short loss of the line while on battery; nut#2925: it vanishes in the moment in which the mains do.
+    """
 
     kind = "power.silent"
     watches: Mapping[str, float] = WATCHES
 
     def __init__(self, feeds: Feeds, settings: PowerSettings) -> None:
         self.scope = settings.subject
-        self._feeds, self._silent_s = feeds, settings.silent_s
+        self._feeds, self._silent_s, self._flash_s = feeds, settings.silent_s, settings.flash_s
 
     def start(self) -> FeedMemory:
         """Nothing is known."""
@@ -63,6 +66,11 @@ class SilentRule:
         why = say_why(seen, STATUS, feed.ups)
         if feed.was_on_battery:
             text = f"{feed.ups} was on battery and is silent ({why}); the load is taken to be alive till a second source says otherwise"
+            return judge(self.kind, feed.ups, seen.now, Level.RAISED, text, Severity.CRITICAL, (why,))
+        if feed.dark and feed.silent_s >= self._flash_s:
+            text = (
+                f"nothing is heard of {feed.ups} ({why}), nor of the PDUs behind it, for {feed.silent_s:.0f} s: {feed.subject} may be dead"
+            )
             return judge(self.kind, feed.ups, seen.now, Level.RAISED, text, Severity.CRITICAL, (why,))
         text = f"nothing is heard of {feed.ups} for {feed.silent_s:.0f} s ({why})"
         level = Level.RAISED if feed.silent_s >= self._silent_s else Level.UNSURE

@@ -15,6 +15,7 @@ SAVE, STEP = "job.save_time", "job.step_time"
 WATCHES: Mapping[str, float] = dict.fromkeys((STATE, REQUEST, AGE, SAVE, STEP), 60.0)
 ENDED = frozenset({"absent", "stopped"})
 SAVEABLE = frozenset({"starting", "running", "saving", "waiting"})
+UNDER_WAY = frozenset({"asked", "agreed", "saving"})
 VOID = frozenset({"none", "withdrawn", "failed", "late"})
 
 
@@ -37,6 +38,11 @@ class Job(msgspec.Struct, frozen=True):
     def saveable(self) -> bool:
         """Whether a checkpoint can be had from it: the peers of a silent rank hang (safety rule 27)."""
         return self.runs and "silent" not in self.states and bool(self.states & SAVEABLE)
+
+    @property
+    def is_asked(self) -> bool:
+        """Whether it has been asked for a checkpoint that is still to come."""
+        return bool(self.requests & UNDER_WAY)
 
     @property
     def stopped(self) -> bool:

@@ -6,10 +6,14 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from supernoded.plugin import Level, Severity, Verdict, View
+from supernoded.plugin import Level, Severity, Topology, Verdict, View
 from supernoded_power.mains import AWAY, WATCHES, Feed, Feeds, Mains, Track
-from supernoded_power.seeing import judge
+from supernoded_power.seeing import find_least, judge
 from supernoded_power.settings import PowerSettings
+from supernoded_power.site import list_sheddable
+
+FIRED = "pdu.event_age"
+FIRED_S = 30.0  # a shed that is older is no news; as long as a return must last
 
 
 class OutageMemory(msgspec.Struct, frozen=True):
@@ -23,11 +27,12 @@ class OutageRule:
     """Raises the site when every feed is away, till one of them is back for long enough and no generator's (safety rule 11)."""
 
     kind = "power.outage"
-    watches: Mapping[str, float] = WATCHES
+    watches: Mapping[str, float] = {**WATCHES, FIRED: 60.0}
 
-    def __init__(self, feeds: Feeds, settings: PowerSettings) -> None:
+    def __init__(self, feeds: Feeds, site: Topology, settings: PowerSettings) -> None:
         self.scope = settings.subject
         self._feeds, self._stable_s = feeds, settings.stable_s
+        self._pdus = tuple(f"pdu/{pdu.name}" for pdu in site.pdus if list_sheddable(site, pdu.name))
 
     def start(self) -> OutageMemory:
         """Nothing is known."""
@@ -38,19 +43,27 @@ class OutageRule:
         tracks, feeds = self._feeds.follow(seen, memory.tracks)
         if not feeds:
             return memory, ()
-        level, text = self._weigh(feeds, out=memory.out)
+        level, text = self._weigh(feeds, self._find_firing(seen), out=memory.out)
         out = level is Level.RAISED or (memory.out and level is Level.UNSURE)
         unseen = tuple(feed.text for feed in feeds if feed.mains in {Mains.UNKNOWN, Mains.CONFLICT})
         verdict = judge(self.kind, self.scope, seen.now, level, text, Severity.CRITICAL, unseen)
         return OutageMemory(tracks, out), [verdict]
 
-    def _weigh(self, feeds: Sequence[Feed], *, out: bool) -> tuple[Level, str]:
+    def _find_firing(self, seen: View) -> str:
+        """A shed that has just been, by the PDU's own record: the sag behind it may have been shorter than a poll."""
+        ages = {pdu: age for pdu in self._pdus if (age := find_least(seen, FIRED, pdu)) is not None and age < FIRED_S}
+        pdu = min(ages, key=ages.__getitem__, default="")
+        return f"{pdu} shed its outlets {ages[pdu]:.1f} s ago" if pdu else ""
+
+    def _weigh(self, feeds: Sequence[Feed], fired: str, *, out: bool) -> tuple[Level, str]:
         told = "; ".join(feed.text for feed in feeds)
         if all(feed.is_away for feed in feeds):
             return Level.RAISED, f"no feed has mains: {told}"
         present = [feed for feed in feeds if feed.mains is Mains.PRESENT]
         if not present:
             return Level.UNSURE, f"whether there are mains cannot be told: {told}"
+        if fired:
+            return Level.RAISED, f"{fired}, so that no feed had mains, if only for a moment: {told}"
         if not out:
             return Level.CLEAR, told
         back = max(present, key=lambda feed: (not feed.generator, feed.stable_s))
@@ -96,6 +109,6 @@ class FeedLostRule:
             return judge(self.kind, feed.subject, now, Level.UNSURE, feed.text, unseen=(feed.text,))
         if not carries:
             return judge(self.kind, feed.subject, now, Level.UNSURE, f"{feed.text}, and no other feed is known to carry the load")
-        if feed.mains is Mains.SAGGED and feed.away_s < self._flash_s:
+        if feed.away_s < self._flash_s:  # the other may be gone as well, and not have been read since
             return judge(self.kind, feed.subject, now, Level.UNSURE, f"{feed.text} for {feed.away_s:.1f} s")
         return judge(self.kind, feed.subject, now, Level.RAISED, f"{feed.text}; {', '.join(carries)} carries the load alone")

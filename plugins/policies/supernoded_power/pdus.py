@@ -13,7 +13,7 @@ from supernoded_power.settings import PowerSettings
 from supernoded_power.site import Cord, list_cords
 
 DELAY, AGE = "pdu.shed_delay", "pdu.event_age"
-OUTLET_POWER = "outlet.power"
+OUTLET_POWER, OUTLET_STATE = "outlet.power", "outlet.state"
 RECENT_S = 3600.0  # a firing is told as late for so long
 IDLE_W, IDLE_SHARE = 50.0, 0.05  # a node that draws more than this, less than that share of it by one feed, does not use that feed
 
@@ -56,13 +56,14 @@ class CordsRule:
     """Raises a node both of whose cords hang on one feed: as described, or by what its outlets give."""
 
     kind = "power.cords"
-    watches: Mapping[str, float] = {**WATCHES, OUTLET_POWER: 60.0}
+    watches: Mapping[str, float] = {**WATCHES, OUTLET_POWER: 60.0, OUTLET_STATE: 60.0}
 
     def __init__(self, feeds: Feeds, site: Topology, settings: PowerSettings) -> None:
         self.scope = settings.subject
         self._feeds, self._settle_s = feeds, settings.settle_s
-        cords = list_cords(site)
-        self._cords = {node.name: tuple(cord for cord in cords if cord.node == node.name) for node in site.nodes}
+        self._cords: dict[str, list[Cord]] = {}
+        for cord in list_cords(site):
+            self._cords.setdefault(cord.node, []).append(cord)
         self._meant = {node.name: len(set(node.feeds)) for node in site.nodes}
 
     def start(self) -> CordsMemory:
@@ -94,7 +95,8 @@ class CordsRule:
         drawn: dict[str, float] = {}
         for cord in cords:
             watts = find_least(seen, OUTLET_POWER, cord.outlet)
-            if watts is None or cord.feed not in present:
+            is_off = seen.text(OUTLET_STATE, cord.outlet) == "off"
+            if watts is None or is_off or cord.feed not in present:
                 return None
             drawn[cord.feed] = drawn.get(cord.feed, 0.0) + watts
         total = sum(drawn.values())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from enum import IntEnum
 from fnmatch import fnmatchcase
 
@@ -10,7 +10,8 @@ import msgspec
 
 from supernoded.plugin import Topology
 
-_KEPT = ("cdu/*", "pdu/*", "ups/*", "switch/*", "reflex/*", "line/*", "cdu*/*")  # never switched off (safety rule 6)
+_GLOB = frozenset("*?[")
+_KEPT = ("cdu/*", "pdu/*", "ups/*", "switch/*", "reflex/*", "line/*")  # never switched off (safety rule 6)
 
 
 class Stage(IntEnum):
@@ -36,32 +37,40 @@ def list_sheddable(site: Topology, pdu: str) -> tuple[int, ...]:
     return tuple(outlet.number for one in site.pdus if one.name == pdu for outlet in one.outlets if outlet.sheddable)
 
 
+def list_loads(site: Topology) -> dict[str, str]:
+    """What hangs on each outlet, by its subject."""
+    return {f"pdu/{pdu.name}/outlet{outlet.number}": outlet.load for pdu in site.pdus for outlet in pdu.outlets}
+
+
 def list_cords(site: Topology) -> tuple[Cord, ...]:
     """Every cord of every node, by node; outlets that may be shed feed fans and lights, not nodes."""
+    names = dict.fromkeys(node.name for node in site.nodes)
     cords = (
-        Cord(node.name, f"pdu/{pdu.name}/outlet{outlet.number}", f"pdu/{pdu.name}", pdu.feed)
+        Cord(node, f"pdu/{pdu.name}/outlet{outlet.number}", f"pdu/{pdu.name}", pdu.feed)
         for pdu in site.pdus
         for outlet in pdu.outlets
-        for node in site.nodes
-        if not outlet.sheddable and feeds_node(outlet.load, node.name)
+        if not outlet.sheddable
+        for node in list_fed(outlet.load, names)
     )
     return tuple(sorted(cords))
 
 
-def feeds_node(load: str, node: str) -> bool:
-    """Whether an outlet's load is a node, or one of its power supplies."""
-    return fnmatchcase(node, load) or fnmatchcase(load, f"{node}/psu*")
+def list_fed(load: str, nodes: Collection[str]) -> list[str]:
+    """The nodes that an outlet feeds: its load is a node, one of its power supplies, or a pattern over nodes."""
+    if load in nodes:
+        return [load]
+    head, _, part = load.partition("/")
+    if part:
+        return [head] if head in nodes and part.startswith("psu") else []
+    return [node for node in nodes if fnmatchcase(node, load)] if _GLOB.intersection(load) else []
 
 
 def list_cuttable(site: Topology, kept: Iterable[str], never: Iterable[str]) -> tuple[Cord, ...]:
     """The cords that may be switched off once their node has been stopped: none that also feeds a kept node or what rule 6 names."""
-    untouched = {cord.outlet for cord in list_cords(site) if cord.node in set(kept)}
-    patterns = tuple(never)
-    return tuple(
-        cord
-        for cord in list_cords(site)
-        if cord.outlet not in untouched and not _is_kept(_find_load(site, cord.outlet), site, patterns) and not _fits(cord.node, patterns)
-    )
+    cords, loads, patterns, staying = list_cords(site), list_loads(site), tuple(never), frozenset(kept)
+    untouched = {cord.outlet for cord in cords if cord.node in staying}
+    untouched |= {outlet for outlet, load in loads.items() if _is_kept(load, site, patterns)}
+    return tuple(cord for cord in cords if cord.outlet not in untouched and not _fits(cord.node, patterns))
 
 
 def _fits(subject: str, patterns: Iterable[str]) -> bool:
@@ -70,30 +79,23 @@ def _fits(subject: str, patterns: Iterable[str]) -> bool:
 
 def _is_kept(load: str, site: Topology, never: tuple[str, ...]) -> bool:
     """Whether a load is, or as a pattern takes in, something that is never switched off."""
+    if _fits(load, (*_KEPT, *never)):
+        return True
     described = (*(loop.subject for loop in site.loops), *(f"switch/{switch.name}" for switch in site.switches))
-    return _fits(load, (*_KEPT, *never)) or any(fnmatchcase(thing, load) for thing in described)
-
-
-def _find_load(site: Topology, outlet: str) -> str:
-    return next((one.load for pdu in site.pdus for one in pdu.outlets if f"pdu/{pdu.name}/outlet{one.number}" == outlet), "")
-
-
-def find_load(site: Topology, outlet: str) -> str:
-    """What hangs on an outlet, by its subject; empty when it is not described."""
-    return _find_load(site, outlet)
+    return bool(_GLOB.intersection(load)) and any(fnmatchcase(thing, load) for thing in described)
 
 
 def find_stage(load: str) -> Stage:
     """When a load comes back."""
-    if fnmatchcase(load, "cdu*/*/pump*") or fnmatchcase(load, "cdu/*/pump*"):
+    if fnmatchcase(load, "cdu/*/pump*"):
         return Stage.PUMPS
-    if load.startswith(("switch/", "cdu")):
+    if load.startswith(("switch/", "cdu/")):
         return Stage.NETWORK
     return Stage.FANS if fnmatchcase(load, "*/fan*") else Stage.NODES
 
 
 def list_shed_nodes(site: Topology, pdu: str) -> tuple[str, ...]:
     """The nodes whose fans or lights a PDU may shed, by its name."""
-    loads = [outlet.load for one in site.pdus if one.name == pdu for outlet in one.outlets if outlet.sheddable]
-    heads = [load.partition("/")[0] for load in loads]
-    return tuple(node.name for node in site.nodes if any(fnmatchcase(node.name, head) for head in heads))
+    names = dict.fromkeys(node.name for node in site.nodes)
+    loads = (outlet.load for one in site.pdus if one.name == pdu for outlet in one.outlets if outlet.sheddable)
+    return tuple(dict.fromkeys(node for load in loads for node in list_fed(load.partition("/")[0], names)))

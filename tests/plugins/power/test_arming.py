@@ -70,6 +70,18 @@ def test_the_thermal_budget(other: dict[str, Any], expected: bool) -> None:
     assert is_armed([*ups("A", "ol"), *cool(**other)]) is expected
 
 
+def test_regulators_may_be_hotter() -> None:
+    assert is_armed([*ups("A", "ol"), *cool(), read("n0/sensor/VRM0", "host.temperature", 99.0)])
+    assert not is_armed([*ups("A", "ol"), *cool(), read("n0/sensor/VRM0", "host.temperature", 101.0)])
+
+
+def test_a_part_that_tells_its_limit_has_that() -> None:
+    hot = [read("n0/board", "host.temperature.high", 100.0)]
+    assert is_armed([*ups("A", "ol"), *cool(host=88.0), *hot])
+    assert not is_armed([*ups("A", "ol"), *cool(host=91.0), *hot])
+    assert not is_armed([*ups("A", "ol"), *cool(host=60.0), read("n0/board", "host.temperature.high", 65.0)])
+
+
 def test_what_was_never_measured_is_not_armed() -> None:
     assert not is_armed(ups("A", "ol"))
     assert not is_armed([*ups("A", "ol"), *(one for one in cool() if one.subject != "n1/board")])

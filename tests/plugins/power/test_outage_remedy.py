@@ -210,6 +210,16 @@ def test_caps_and_patience_are_settings() -> None:
     assert {(step.patience, step.amount) for step in trouble.ask()} == {(3.0, None), (3.0, 200.0)}
 
 
+def test_a_job_that_has_been_asked_is_not_asked_again_unless_that_comes_to_nothing() -> None:
+    trouble = begin()
+    trouble.end(trouble.ask())
+    trouble.see(out(2.0), job(2.0, request="asked", step_time=10.0))
+    trouble.end(trouble.ask())
+    assert not any(name.startswith("1-save") for name in trouble.done)
+    trouble.see(out(9.0), job(9.0, request="failed", step_time=10.0))
+    assert kinds(trouble.ask()) == SAVE
+
+
 WORDS = ["ol", "ob", "lb", "rb", "chrg", "dischrg", "bypass", "cal", "test", "off", "fsd", "over", "trim", "boost", "alarm", "eco", "odd"]
 FLAGS = st.one_of(st.none(), st.frozensets(st.sampled_from(WORDS)))
 VOLTS = st.sampled_from([0.0, 150.0, 211.0, 230.0, None])

@@ -68,3 +68,10 @@ def test_by_the_description() -> None:
 def test_a_node_with_one_cord_is_not_judged() -> None:
     pdus = [{**SITE["pdus"][0]}]
     assert Bench(find_rule("power.cords", site=make_site(pdus=pdus))).tell(MAINS) == {}
+
+
+def test_a_cord_that_is_switched_off_explains_itself() -> None:
+    bench = Bench(find_rule("power.cords"))
+    off = [read("pdu/A1/outlet1", "outlet.state", "off", at) for at in (0.0, 20.0)]
+    bench.tell([*draw(0.0, 2000.0), off[0]])
+    assert level(bench, "n0", [*draw(0.0, 2000.0, 20.0), off[1]]) is UNSURE

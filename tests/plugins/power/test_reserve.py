@@ -152,7 +152,7 @@ def test_silence_does_not_stop_anything_by_itself() -> None:
 def test_a_job_that_has_stopped_needs_no_save() -> None:
     readings = [one for one in both(0.0) if not one.subject.startswith("job/")]
     assert "save 0, stop 30" in ask(make(), [*readings, *job(0.0, "stopped", **JOB_NEEDS)]).text
-    assert "save 262, stop 30" in ask(make(), [*readings, *job(0.0)]).text  # neither time is known: 1.75 x (120 + 30)
+    assert "save 158, stop 30" in ask(make(), [*readings, *job(0.0)]).text  # neither time is known: 1.75 x (60 + 30)
 
 
 def test_once_low_it_stays_raised_till_what_was_on_is_on_again() -> None:

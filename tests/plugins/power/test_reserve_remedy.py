@@ -263,3 +263,14 @@ def test_a_pdu_without_a_meter_is_given_a_stable_time_between() -> None:
         trouble.end(steps)
         times += [at for step in steps if step.kind == "power.on"]
     assert [later - first for first, later in zip(times[::2], times[2::2], strict=False)] == [30.0]
+
+
+def test_a_save_that_another_incident_asked_for_is_waited_for_as_long_as_one_takes() -> None:
+    trouble = begin()
+    trouble.see(out(1.0), job(1.0, "saving", request="saving", durable_age=500.0, **TIMES))
+    assert trouble.ask() == ()
+    trouble.see(out(60.0), job(60.0, request="durable", durable_age=5.0, **TIMES))
+    assert kinds(trouble.ask()) == [("job.stop", JOB)]
+    stuck = begin()
+    stuck.see(out(71.0), job(71.0, request="asked", durable_age=500.0, **TIMES))
+    assert kinds(stuck.ask()) == [("job.stop", JOB)]

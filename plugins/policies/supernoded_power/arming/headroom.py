@@ -11,9 +11,11 @@ from supernoded_power.seeing import find_least, find_most, is_read, say_why
 from supernoded_power.settings import PowerSettings
 from supernoded_power.site import list_shed_nodes
 
-OPTIC, OPTIC_LIMIT, HOST, CARD = "link.temperature", "link.temperature.high", "host.temperature", "card.temperature"
+OPTIC, OPTIC_LIMIT, CARD = "link.temperature", "link.temperature.high", "card.temperature"
+HOST, HOST_LIMIT = "host.temperature", "host.temperature.high"
 FLOW = "coolant.flow"
-WATCHES: Mapping[str, float] = dict.fromkeys((OPTIC, OPTIC_LIMIT, HOST, CARD, FLOW), 60.0)
+REGULATOR = "vrm"  # in the name of a sensor of voltage regulators
+WATCHES: Mapping[str, float] = dict.fromkeys((OPTIC, OPTIC_LIMIT, HOST, HOST_LIMIT, CARD, FLOW), 60.0)
 
 
 class Headroom(msgspec.Struct, frozen=True):
@@ -62,7 +64,8 @@ def _list_rooms(seen: View, node: str, settings: PowerSettings) -> Iterator[tupl
     for part in _list_below(seen, HOST, node):
         hot = find_most(seen, HOST, part)
         if hot is not None:
-            yield settings.host_c - hot, part
+            told, ours = find_least(seen, HOST_LIMIT, part), settings.regulator_c if REGULATOR in part.lower() else settings.host_c
+            yield (ours if told is None else min(told, settings.regulator_c)) - hot, part
 
 
 def _list_below(seen: View, quantity: str, node: str) -> list[str]:

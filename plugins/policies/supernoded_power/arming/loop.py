@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-import msgspec
-
 from supernoded.plugin import Setpoint, State, Topology, View
 from supernoded_power.arming import headroom
 from supernoded_power.arming.headroom import Cooling, find_headroom
@@ -17,10 +15,6 @@ FIRINGS = "pdu.event"
 LEASE_S, RENEW_S = 120.0, 30.0  # safety rule 7: a lease of 120 s, which is renewed well before it ends
 HOUR = 3600.0
 WATCHES: Mapping[str, float] = {**headroom.WATCHES, STATUS: 60.0, SOURCE: 60.0, FIRINGS: HOUR}
-
-
-class Armed(msgspec.Struct, frozen=True):
-    """Nothing is remembered: what speaks against a shed is looked at anew each time."""
 
 
 class Arming:
@@ -68,12 +62,10 @@ class ArmingLoop:
         self.scope = f"feed/{arming.feed}"
         self.target = f"{arming.pdu}/shed"
 
-    def start(self, now_at: Setpoint | None) -> Armed:
-        """A lease that stands is simply renewed."""
-        del now_at
-        return Armed()
+    def start(self, now_at: Setpoint | None) -> None:
+        """A lease that stands is simply renewed; what speaks against it is looked at anew each time."""
 
-    def steer(self, seen: View, memory: Armed) -> tuple[Armed, Setpoint | None]:
+    def steer(self, seen: View, memory: None) -> tuple[None, Setpoint | None]:
         """Another lease, or nothing."""
         if self._arming.list_objections(seen):
             return memory, None

@@ -9,7 +9,7 @@ import msgspec
 from supernoded.plugin import Limits, Topology, View
 from supernoded_power.mains.deciding import contradicts, decide
 from supernoded_power.mains.steadying import find_steady
-from supernoded_power.mains.volts import NOT_SEEN, QUANTITIES, STATUS, Level, Volts, find_shift, look_at_input, look_at_pdus
+from supernoded_power.mains.volts import NOT_SEEN, QUANTITIES, STATUS, Level, Volts, are_silent, find_shift, look_at_input, look_at_pdus
 from supernoded_power.mains.words import AWAY, Feed, Mains, Track
 from supernoded_power.settings import PowerSettings
 from supernoded_power.status import SILENT, SOURCES, Row, find_row
@@ -88,6 +88,7 @@ class Feeds:
             views=(*said, *(view.text for view in volts if view.level is not NOT_SEEN.level)),
             conflict=conflict,
             silent=row is SILENT,
+            dark=row is SILENT and are_silent(seen, self._pdus[name]),
             silent_s=now - track.silent_since if track.silent_since else 0.0,
             was_on_battery=track.was_on_battery,
             away_s=now - track.away_since if track.away_since else 0.0,

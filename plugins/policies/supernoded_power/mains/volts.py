@@ -68,6 +68,12 @@ def look_at_pdus(seen: View, pdus: tuple[str, ...]) -> Volts:
     return NOT_SEEN
 
 
+def are_silent(seen: View, pdus: tuple[str, ...]) -> bool:
+    """Whether PDUs that have been read are no longer, all of them: a feed that is dead takes their voice too."""
+    heard = [pdu for pdu in pdus if seen.sources(PDU, pdu)]
+    return bool(heard) and not any(seen.good(PDU, pdu, source) for pdu in heard for source in seen.sources(PDU, pdu))
+
+
 def find_shift(seen: View, ups: str) -> float | None:
     """By how many Hz the input's frequency is off 50 or 60 Hz; None when it is not read, or there is no input."""
     hertz = seen.number(FREQUENCY, ups)

@@ -20,6 +20,14 @@ class Mains(Enum):
     CONFLICT = "conflict"
 
 
+_SAID = {
+    Mains.PRESENT: "has mains",
+    Mains.SAGGED: "has sagged",
+    Mains.BATTERY: "is on battery",
+    Mains.LOST: "is dead",
+    Mains.UNKNOWN: "cannot be told",
+    Mains.CONFLICT: "contradicts itself",
+}
 AWAY = frozenset({Mains.SAGGED, Mains.BATTERY, Mains.LOST})
 
 
@@ -48,6 +56,7 @@ class Feed(msgspec.Struct, frozen=True, kw_only=True):
     conflict: str = ""  # what contradicts what
     silent: bool = False  # nothing is heard of the UPS
     silent_s: float = 0.0  # for so long
+    dark: bool = False  # nor of the PDUs behind it, which have been heard
     was_on_battery: bool = False
     away_s: float = 0.0
     stable_s: float = 0.0  # since when it is present without a break
@@ -66,7 +75,7 @@ class Feed(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def text(self) -> str:
         """What is seen, as a part of a sentence."""
-        return f"{self.subject} is {self.mains.value} ({'; '.join(self.views) or 'nothing is read of it'})"
+        return f"{self.subject} {_SAID[self.mains]} ({'; '.join(self.views) or 'nothing is read of it'})"
 
     @property
     def is_away(self) -> bool:

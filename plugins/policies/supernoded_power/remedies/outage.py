@@ -70,7 +70,8 @@ class OutageRemedy:
         """Each running job once a round, but for one that has saved since the mains went; it runs on."""
         reserves = self._batteries.list_reserves(case.seen, feeds, self._batteries.spend(case.seen, feeds, {}))
         begun = {deed.target for deed in deeds if deed.verb == "save"}
-        due = [job for job in jobs if job.subject in begun or number > 1 or not is_saved_since(job, case.incident.opened, case.seen)]
+        new = [job for job in jobs if not job.is_asked and (number > 1 or not is_saved_since(job, case.incident.opened, case.seen))]
+        due = [job for job in jobs if job.subject in begun or job in new]
         limits = {job.subject: find_deadline(job, feeds, reserves, self._set) for job in due}
         reason = "no feed has mains: save at the next step that all ranks agree on, and run on"
         return ask_to_save(due, f"{number}-save-", reason, limits)

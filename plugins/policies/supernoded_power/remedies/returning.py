@@ -10,7 +10,7 @@ from supernoded_power.mains import Feed, Feeds, Mains
 from supernoded_power.remedies.record import Deed, find_round, name_step, say_outcomes, take
 from supernoded_power.seeing import find_least, find_most, is_read, name_phases
 from supernoded_power.settings import PowerSettings
-from supernoded_power.site import Cord, Stage, find_load, find_stage, list_cords
+from supernoded_power.site import Cord, Stage, find_stage, list_cords, list_loads
 
 CURRENT, RATED, FLOW, LOAD = "pdu.current", "pdu.rated_current", "coolant.flow", "ups.load"
 WATCHES: Mapping[str, float] = {**dict.fromkeys((*name_phases(CURRENT, LOAD), RATED), 60.0), FLOW: 60.0}
@@ -24,8 +24,9 @@ class Return:
     """The way back of one site."""
 
     def __init__(self, feeds: Feeds, site: Topology, settings: PowerSettings) -> None:
-        self._feeds, self._site, self._set = feeds, site, settings
+        self._feeds, self._set = feeds, settings
         self._cords = {cord.outlet: cord for cord in list_cords(site)}
+        self._stages = {outlet: find_stage(load) for outlet, load in list_loads(site).items()}
         subjects = {loop.name: loop.subject for loop in site.loops}
         self._loops = {node.name: subjects.get(node.loop, node.loop) for node in site.nodes}
 
@@ -43,7 +44,9 @@ class Return:
                 return steps or (take(case, self._tell(case, number, deeds, off)) if given_up else ())
         if not ready:
             return ()
-        return take(case, self._resume(number, deeds), self._tell(case, number, deeds, off))
+        names = {feed.name for feed in ready}
+        waits = any(off[cord.outlet] < TRIES for cord in self._cords.values() if cord.outlet in off and cord.feed in names)
+        return take(case, self._resume(number, deeds), () if waits else self._tell(case, number, deeds, off))
 
     def _is_ready(self, case: Case, world: World, feed: Feed) -> bool:
         """There for long enough, and not a generator's: where there may be one, the outage has to be over altogether."""
@@ -54,18 +57,18 @@ class Return:
     def _is_enough(self, off: Mapping[str, int]) -> bool:
         """Whether every node has a cord that is on again."""
         waiting = {cord.node for outlet in off if (cord := self._cords.get(outlet)) is not None}
-        return not any(all(cord.outlet in off for cord in self._cords.values() if cord.node == node) for node in waiting)
+        return waiting <= {cord.node for cord in self._cords.values() if cord.outlet not in off}
 
     def _switch_on(self, case: Case, number: int, deeds: Sequence[Deed], ready: Sequence[Feed], off: Mapping[str, int]) -> Iterator[Step]:
         """One outlet of each PDU at a time, of the first stage that waits."""
         seen, names = case.seen, {feed.name for feed in ready}
         cords = [cord for outlet in off if (cord := self._cords.get(outlet)) is not None and off[outlet] < TRIES]
-        stage = min((self._find_stage(cord) for cord in cords), default=Stage.NODES)
+        stage = min((self._stages[cord.outlet] for cord in cords), default=Stage.NODES)
         if any(find_excess(seen, feed.ups) for feed in ready):
             return
         busy = {pdu for pdu in {cord.pdu for cord in cords} if not self._has_room(seen, pdu, deeds)}
-        for cord in sorted(cords, key=lambda one: (one.pdu, self._find_stage(one), one.node)):
-            waits = cord.feed not in names or cord.pdu in busy or self._find_stage(cord) is not stage
+        for cord in sorted(cords, key=lambda one: (one.pdu, off[one.outlet], one.node)):  # one that does not come holds up no other
+            waits = cord.feed not in names or cord.pdu in busy or self._stages[cord.outlet] is not stage
             if waits or not self._is_cooled(seen, cord, stage):
                 continue
             busy.add(cord.pdu)
@@ -73,9 +76,6 @@ class Return:
             reason = f"feed {cord.feed} is back and stable, its branch has room, and this incident switched it off"
             if name not in case.done:
                 yield Step(name=name, kind="power.on", target=cord.outlet, reason=reason, patience=ON_S, details={"node": cord.node})
-
-    def _find_stage(self, cord: Cord) -> Stage:
-        return find_stage(find_load(self._site, cord.outlet))
 
     def _is_cooled(self, seen: View, cord: Cord, stage: Stage) -> bool:
         """A node in a loop comes back once the loop is seen to flow."""
@@ -106,7 +106,7 @@ class Return:
     def _tell(self, case: Case, number: int, deeds: Sequence[Deed], off: Mapping[str, int]) -> Iterator[Step]:
         words = {"on1": "cords switched on", "on2": "at the second try", "on3": "at the third try", "resume": "jobs resumed"}
         told = "; ".join(say_outcomes(deeds, number, words)) or "nothing had been switched off"
-        more = f" {len(off)} cords are still off, such as {next(iter(off))}." if off else ""
+        more = f" Still off: {', '.join(list(off)[:3])}{f' and {len(off) - 3} more' if len(off) > 3 else ''}." if off else ""
         reason = f"The mains are back. {told[0].upper()}{told[1:]}.{more}"
         yield Step(name=name_step(number, "back", "tell"), kind="notify", target=case.incident.subject, reason=reason)
 

@@ -32,8 +32,7 @@ class ReserveRemedy:
 
     answers = "power.reserve"
     watches: Mapping[str, float] = {
-        **WATCHES,
-        **dict.fromkeys(WATCHES, 120.0),
+        **dict.fromkeys(WATCHES, 120.0),  # long enough to see that a feed has been there for a stable time
         **job_views.WATCHES,
         **returning.WATCHES,
         OUTLET: 60.0,
@@ -56,6 +55,8 @@ class ReserveRemedy:
 
     def _stop(self, case: Case, world: World, number: int, deeds: Sequence[Deed]) -> Sequence[Step]:
         jobs = list_jobs(case.seen)
+        if not deeds and any(job.is_asked and case.seen.now - case.incident.opened < time_save(job, self._set) for job in jobs):
+            return ()  # the save that another incident has asked for is waited for, as long as one takes
         told = "; ".join(say_outcomes(deeds, number, WORDS)) or "there was nothing to stop"
         reason = f"{case.incident.text.rstrip('.')}. {told}. {self._own} stays on, and so does what cools, switches and stores."
         tell = Step(name=name_step(number, "away", "tell"), kind="notify", target=case.incident.subject, reason=reason)
@@ -65,7 +66,9 @@ class ReserveRemedy:
 
     def _save(self, case: Case, number: int, deeds: Sequence[Deed], jobs: Sequence[Job]) -> Iterator[Step]:
         begun = {deed.target for deed in deeds if deed.verb == "save"}
-        due = [job for job in jobs if job.subject in begun or not is_saved_since(job, case.seen.now - FRESH_S, case.seen)]
+        stops = any(deed.verb == "stop" for deed in deeds)  # which saves once more by itself
+        new = [job for job in jobs if not (stops or job.is_asked or is_saved_since(job, case.seen.now - FRESH_S, case.seen))]
+        due = [job for job in jobs if job.subject in begun or job in new]
         limits = {job.subject: (time_save(job, self._set), "the reserve is low: as soon as can be") for job in due}
         return ask_to_save(due, f"{number}-save-", "the reserve is low: save before the stop", limits)
 
@@ -74,10 +77,20 @@ class ReserveRemedy:
         begun = {deed.target for deed in deeds if deed.verb == "stop"}
         for job in jobs:
             if job.runs or job.subject in begun:
-                seconds = time_save(job, self._set) + self._set.stop_s / 2.0
-                reason = "the reserve is down to what saving and stopping take: stop at a saved step"
-                name = name_step(number, "stop", job.subject)
-                yield Step(name=name, kind="job.stop", target=job.subject, reason=reason, patience=seconds, amount=seconds)
+                yield self._stop_job(number, job)
+
+    def _stop_job(self, number: int, job: Job) -> Step:
+        seconds = time_save(job, self._set)
+        hard = seconds + self._set.stop_s / 2.0  # till then nobody cuts the power of a rank that writes
+        return Step(
+            name=name_step(number, "stop", job.subject),
+            kind="job.stop",
+            target=job.subject,
+            reason="the reserve is down to what saving and stopping take: stop at a saved step",
+            patience=hard,
+            amount=seconds,
+            details={"hard_s": f"{hard:.1f}"},
+        )
 
     def _cut(self, case: Case, world: World, number: int, deeds: Sequence[Deed]) -> Iterator[Step]:
         begun = {deed.target for deed in deeds if deed.verb == "off"}

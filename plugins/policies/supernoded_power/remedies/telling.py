@@ -56,7 +56,8 @@ class TellRemedy:
         subjects = incident.members or (incident.subject,)
         jobs = [job for job in list_jobs(case.seen) if self.answers != "checkpoint.old" or job.subject in subjects]
         begun = {deed.target for deed in deeds if deed.verb == "save" and deed.round == number}
-        due = [job for job in jobs if job.subject in begun or number > 1 or not is_saved_since(job, incident.opened, case.seen)]
+        new = [job for job in jobs if not job.is_asked and (number > 1 or not is_saved_since(job, incident.opened, case.seen))]
+        due = [job for job in jobs if job.subject in begun or job in new]
         return ask_to_save(due, f"{number}-save-", incident.text, {job.subject: self._limit(job) for job in due})
 
     def _save_again(self, case: Case, deeds: Sequence[Deed], now: float) -> Iterator[Step]:

@@ -48,11 +48,10 @@ def spend(seen: View, feed: Feed, spent: Spent, rated_va: float | None) -> Spent
     now = seen.now
     watts = find_watts(seen, feed.ups, rated_va)
     if feed.mains is not Mains.BATTERY and not feed.is_silent_after_battery:
-        since = spent.mains_since or now
-        is_full = feed.mains is Mains.PRESENT and now - since >= RECHARGE_S
-        return Spent(
-            at=now, watts=watts, joules=0.0 if is_full else spent.joules, mains_since=since if feed.mains is Mains.PRESENT else 0.0
-        )
+        if feed.mains is not Mains.PRESENT:
+            return Spent(at=now, watts=watts, joules=spent.joules)
+        since = spent.mains_since or now  # nothing else of it changes at rest, so that nothing is written
+        return Spent(joules=0.0 if now - since >= RECHARGE_S else spent.joules, mains_since=since)
     charge, claim = find_most(seen, CHARGE, feed.ups), find_most(seen, RUNTIME, feed.ups)
     if not spent.since:
         joules = spent.joules if charge is None else 0.0  # a charge that is told has what was spent before in it

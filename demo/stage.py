@@ -106,10 +106,15 @@ class Stage:
         told = self._client.get("incidents", Incidents, IncidentFilter(subject=pattern)).answer.incidents
         return next((incident for incident in told if kind in ("", incident.kind)), None)
 
-    def find_outcome(self, incident: Incident) -> Outcome | None:
-        """That of the first action for it which has one."""
+    def find_outcome(self, incident: Incident, kind: str = "") -> Outcome | None:
+        """That of the first action for it, of this kind where one is given, which has one."""
         deeds = self._client.get("actions", Actions, ActionFilter(incident=incident.id)).answer.actions
-        return next((deed.outcome for deed in deeds if deed.outcome is not None), None)
+        return next((deed.outcome for deed in deeds if deed.outcome is not None and kind in ("", deed.action.step.kind)), None)
+
+    def all_show(self, quantity: str, value: float) -> bool | None:
+        """True once everything of which this is read shows this value."""
+        told = self._client.get("readings", Readings, ReadingFilter(quantity=quantity)).answer.readings
+        return (bool(told) and all(reading.value == value for reading in told)) or None
 
     def all_call_down(self, port: str) -> bool | None:
         """True once each source that tells the link's state calls it down; until then they are in conflict."""

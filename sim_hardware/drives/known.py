@@ -16,8 +16,11 @@ from supernoded.chaos.condition import Condition
 from supernoded.chaos.drive import ACTION
 from supernoded.clock import SystemClock
 from supernoded.errors import ChaosError
+from supernoded.job.parts import JobActuator
 from supernoded.limits import Limits
+from supernoded.outlets import SWITCH_KINDS
 from supernoded.registry import collect, discover
+from supernoded.settings import SITE
 from supernoded.topology import Ring, RingLevel, Supernode, Topology
 from supernoded.wire import Node, Pen
 from supernoded.wire.system import Devices, SystemHost, SystemWires
@@ -25,6 +28,9 @@ from supernoded.wire.system import Devices, SystemHost, SystemWires
 SCENARIOS = Path(__file__).parents[1] / "scenarios"
 PORTS = ("port0", "port1")  # of every card (L11)
 FANS = 8  # of every node (T3)
+ORDERS = (
+    SWITCH_KINDS | JobActuator.kinds | {"power.shed", "power.restore", "power.cap"}
+)  # to devices, which a plugin offers where it is told of one
 
 CONDITIONS: Mapping[str, Sequence[Condition]] = MappingProxyType(
     {
@@ -65,7 +71,8 @@ def list_tellings() -> frozenset[str]:
         return Node("n0", topology, Limits(), wires, clock, SystemHost(), Path("/nonexistent"))
 
     parts = collect(discover(), {}, node_for)
-    return frozenset({rule.kind for rule in parts.rules} | {f"{ACTION}{kind}" for actuator in parts.actuators for kind in actuator.kinds})
+    kinds = ORDERS.union(*(actuator.kinds for actuator in parts.actuators))
+    return frozenset({rule.kind for rule in parts.rules} | {f"{ACTION}{kind}" for kind in kinds})
 
 
 @cache
@@ -102,6 +109,7 @@ def _list_subjects(rack: Rack, measured: set[str]) -> Mapping[str, Sequence[str]
         "utility": [subject for subject in sorted(measured) if subject.startswith("utility/")],
         "generator": ["generator"],
         "feed": [f"feed/{feed}" for feed in feeds],
+        "power": [f"power/{SITE}"] if feeds else [],  # all feeds together, as daemons tell of them
         "ups": [f"ups/{ups.name}" for ups in rack.ups],
         "pdu": [f"pdu/{pdu.name}" for pdu in rack.pdus],
         "breaker": [f"breaker/{pdu.name}" for pdu in rack.pdus],

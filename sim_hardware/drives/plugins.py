@@ -40,7 +40,8 @@ def list_plugins(rack: Rack, node: str, places: Places) -> dict[str, Any]:
     else:
         tables |= {"ascend": _list_ascend(rack, node, places), "nvidia": {"nvidia_smi": [], "kernel_log": False}}
     if rack.ups:
-        tables["power"] = {"generator": rack.sim.power.generator}
+        power = rack.sim.power  # what comes back before a generator can have started is the mains
+        tables["power"] = {"generator": power.generator, "generator_after_s": max(power.generator_start_s - 2.0, 1.0)}
     if rack.pdus:
         tables["modbus"] = {"serials": {f"pdu/{pdu.name}": name_pdu_serial(number) for number, pdu in enumerate(rack.pdus)}}
     bmcs = write_bmcs(rack, node, places.folder, places.endpoints)

@@ -12,6 +12,7 @@ from supernoded.admin.diagnosing import choose_incidents, choose_readings, find_
 from supernoded.admin.linking import list_links
 from supernoded.admin.powering import list_power
 from supernoded.admin.recalling import recall_timeline
+from supernoded.admin.timeline import choose_incident
 from supernoded.errors import AdminError, JournalError
 from supernoded.house import House
 from supernoded.journal import entries, queries
@@ -166,7 +167,7 @@ class FrontDesk:
     async def _find_newest_of_power(self) -> Incident | None:
         kinds = sorted({rule.kind for rule in self._h.parts.rules if rule.kind.startswith("power.")})
         found = [await self._h.journal.ask(queries.incidents(queries.Filter(kind=kind, limit=1))) for kind in kinds]
-        return max((one for rows in found for one in rows.rows), key=lambda one: one.opened, default=None)
+        return choose_incident(one for rows in found for one in rows.rows)
 
     async def jobs(self) -> Jobs:
         """See `Desk.jobs`."""

@@ -5,9 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from supernoded.messages import Deed, Moment
-from supernoded.model import Event, Reading, State
+from supernoded.model import Event, Incident, Reading, State
 
+OUTAGE = "power.outage"
 _RANK = {"seen": 0, "raised": 1, "cleared": 1, "ordered": 2}  # of the same moment
+
+
+def choose_incident(incidents: Iterable[Incident]) -> Incident | None:
+    """The newest; an outage goes before what it brought with it."""
+    newest = sorted(incidents, key=lambda one: -one.opened)
+    outage = next((one for one in newest if one.kind == OUTAGE), None)
+    if outage is not None and (outage.closed is None or outage.closed >= newest[0].opened):
+        return outage
+    return newest[0] if newest else None
 
 
 def tell_timeline(events: Iterable[Event], deeds: Iterable[Deed], readings: Iterable[Reading], since: float) -> tuple[Moment, ...]:

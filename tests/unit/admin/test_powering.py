@@ -1,9 +1,9 @@
 from __future__ import annotations
 
 from supernoded.admin.powering import list_power
-from supernoded.admin.timeline import tell_timeline
+from supernoded.admin.timeline import choose_incident, tell_timeline
 from supernoded.messages import Deed, Moment
-from supernoded.model import Action, Event, Level, Outcome, Reading, Result, Severity, State, Step, Value, Verdict
+from supernoded.model import Action, Event, Incident, Level, Outcome, Reading, Result, Severity, State, Step, Value, Verdict
 from supernoded.topology import Pdu, Supernode, Topology, Ups
 
 SITE = Topology(nodes=(Supernode(name="n0", cards=1, feeds=("A",)),), ups=(Ups(name="A"),), pdus=(Pdu(name="A1", feed="A"),))
@@ -86,3 +86,18 @@ def test_a_rehearsal_is_told_as_one_and_has_no_outcome() -> None:
     action = Action(id="i/shed", step=step, incident="i", scope="power/site", epoch=0, issued=10.0, deadline=12.0)
     (moment,) = tell_timeline([], [Deed(action=action, rehearsed=True)], [], since=0.0)
     assert moment == Moment(at=10.0, what="rehearsed", subject="pdu/A1", text="power.shed: because")
+
+
+def open_incident(kind: str, opened: float, closed: float | None = None) -> Incident:
+    return Incident(
+        id=kind, kind=kind, subject="x", scope="power/site", opened=opened, closed=closed, severity=Severity.WARNING, text="because"
+    )
+
+
+def test_an_outage_goes_before_what_it_brought_with_it_and_not_before_what_came_long_after() -> None:
+    lost = open_incident("power.feed_lost", 105.0)
+    for closed in (None, 110.0):
+        outage = open_incident("power.outage", 100.0, closed)
+        assert choose_incident([lost, outage]) == outage
+    assert choose_incident([lost, open_incident("power.outage", 10.0, 20.0)]) == lost
+    assert choose_incident([]) is None

@@ -100,6 +100,7 @@ class Bridge:
         for shed in self.sheds:
             if shed.line.port is None:
                 self.counts["blind"] += 1  # a shed opens every cord of its loads, or none (safety rule 5)
+                self.trip.take_back()
                 return
         self._began, self._onset = now, self.trip.find_onset()
         for shed in self.sheds:

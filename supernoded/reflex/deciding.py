@@ -51,11 +51,11 @@ class Flag:
 class Trip:
     """All feeds together. Each time that all of them come to be flagged is judged once."""
 
-    __slots__ = ("deadline", "fired", "flags", "judged", "newest", "refractory", "spent")
+    __slots__ = ("deadline", "fired", "flags", "former", "judged", "newest", "refractory", "spent")
 
     def __init__(self, flags: Sequence[Flag], deadline: float, refractory: float) -> None:
         self.flags, self.deadline, self.refractory = tuple(flags), deadline, refractory
-        self.fired = self.judged = NEVER
+        self.fired = self.former = self.judged = NEVER
         self.spent = False  # this one has been judged
         self.newest = WAIT  # what the newest one came to
 
@@ -82,5 +82,9 @@ class Trip:
         elif now - self.fired < self.refractory:
             self.newest = HELD
         else:
-            self.newest, self.fired = FIRE, now
+            self.newest, self.former, self.fired = FIRE, self.fired, now
         return self.newest
+
+    def take_back(self) -> None:
+        """What was to be fired was not: the next trigger need not wait."""
+        self.fired = self.former

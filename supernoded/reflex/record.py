@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import os
 import threading
-from collections.abc import Sequence
 from pathlib import Path
 from queue import Empty, Full, Queue
 
@@ -136,8 +135,3 @@ class Recorder:
             self._log.warning(
                 "firing %d: feeds %s flagged, shed sent on %s, %.2f ms from bytes in to bytes out, %.1f ms after all was well", *said
             )
-
-
-def count_firings(firings: Sequence[Firing]) -> int:
-    """The number of the newest, 0 for none."""
-    return max((firing.number for firing in firings), default=0)

@@ -87,6 +87,7 @@ def list_files(settings: Settings) -> list[tuple[Key, Path]]:
         (("mqtt", "certificate_file"), settings.mqtt.certificate_file),
         (("mqtt", "key_file"), settings.mqtt.key_file),
         (("journal", "database_password_file"), settings.journal.database_password_file),
+        (("vault", "peer", "secret"), settings.vault.peer.secret),
     ]
     return [(key, path) for key, path in files if path is not None]
 
@@ -153,8 +154,9 @@ def _place(settings: Settings, folder: Path) -> Settings:
     """Relative paths stand on the file's folder; the journal on the state folder, the socket on the runtime folder."""
     state, runtime = folder / settings.state, folder / settings.runtime
     files = {key: folder / path for key, path in list_files(settings)}
-    mqtt = {str(name): path for (table, name), path in files.items() if table == "mqtt"}
-    journal = {str(name): path for (table, name), path in files.items() if table == "journal"}
+    mqtt = {str(key[1]): path for key, path in files.items() if key[0] == "mqtt"}
+    journal = {str(key[1]): path for key, path in files.items() if key[0] == "journal"}
+    peer = msgspec.structs.replace(settings.vault.peer, secret=files.get(("vault", "peer", "secret")))
     return msgspec.structs.replace(
         settings,
         state=state,
@@ -167,6 +169,7 @@ def _place(settings: Settings, folder: Path) -> Settings:
             socket=runtime / settings.job.socket,
             tokens={name: folder / path for name, path in settings.job.tokens.items()},
         ),
+        vault=msgspec.structs.replace(settings.vault, peer=peer),
         reflex=msgspec.structs.replace(settings.reflex, socket=runtime / settings.reflex.socket, record=state / settings.reflex.record),
     )
 

@@ -50,6 +50,36 @@ class Interval(Table, frozen=True, kw_only=True):
             yield Conflict(key=("least_s",), fault=f"is above most_s = {self.most_s:g}", remedy="set it to at most most_s")
 
 
+class Peer(Table, frozen=True, kw_only=True):
+    """The optional tier on other nodes: a second copy in their memory, for as long as storage has none."""
+
+    listen: Annotated[str, about("address for the vaults of other nodes, such as 10.0.0.1:7474; empty = nobody pushes here")] = ""
+    push: Annotated[tuple[str, ...], about("addresses of vaults that get this node's parts, and are asked by restore")] = ()
+    secret: Annotated[Path, about("file with what all of them know")] | None = None
+    folder: Annotated[Path, about("folder in memory for the parts of other nodes")] = Path("/dev/shm/supernoded-peer")  # noqa: S108 - beside the shared one
+    most_mb: Annotated[int, about("most that they take of it; 0 = 10 % of its file system", unit="MB", source="ours", ge=0)] = 0
+    most_connections: Annotated[int, about("vaults at once", source="ours", ge=1, le=1024)] = 16
+
+    @property
+    def is_used(self) -> bool:
+        """Whether there is such a tier."""
+        return bool(self.listen or self.push)
+
+    def conflicts(self) -> Iterable[Conflict]:
+        """Addresses that are some, and a secret to go with them."""
+        for index, address in enumerate((self.listen, *self.push)):
+            if (address or index) and not _is_address(address):
+                key = ("push", index - 1) if index else ("listen",)
+                yield Conflict(key=key, fault="is no address with a port", remedy='write such as "10.0.0.1:7474" or "[fd00::1]:7474"')
+        if self.is_used and self.secret is None:
+            yield Conflict(key=("secret",), fault="is missing", remedy="name a file with a secret that all these vaults have")
+
+
+def _is_address(text: str) -> bool:
+    host, _, port = text.rpartition(":")
+    return bool(host) and port.isascii() and port.isdigit() and int(port) < 65_536 and (":" not in host or host[0] + host[-1] == "[]")
+
+
 class Vault(Table, frozen=True, kw_only=True):
     """The tiers of checkpoints."""
 
@@ -69,6 +99,7 @@ class Vault(Table, frozen=True, kw_only=True):
     hang_s: Annotated[float, about("a tier that gives no sign of life for so long hangs", unit="s", source="ours", ge=1, le=3600)] = 30.0
     interval: Interval = Interval()
     dsm: Dsm = Dsm()
+    peer: Peer = Peer()
 
     def conflicts(self) -> Iterable[Conflict]:
         """A packing that we have and that is not refused; two tiers in two places."""
@@ -79,3 +110,6 @@ class Vault(Table, frozen=True, kw_only=True):
             yield Conflict(key=("compress",), fault="is no packing that we have", remedy='write "zstd" or "none"')
         if self.durable is not None and (self.durable == self.shared or self.shared in self.durable.parents):
             yield Conflict(key=("durable",), fault="lies in shared memory", remedy="name a folder on storage that outlives the node")
+        for other in (self.shared, self.durable):
+            if self.peer.is_used and other is not None and (self.peer.folder == other or other in self.peer.folder.parents):
+                yield Conflict(key=("peer", "folder"), fault=f"lies in {other}", remedy="name a folder of its own")

@@ -81,6 +81,15 @@ def test_older_than_the_deadline_is_late() -> None:
     assert see(trip, 1.04, True, True) == FIRE, "the next one is judged by itself"
 
 
+def test_a_look_is_as_old_as_its_question() -> None:
+    trip = make_trip()
+    see(trip, 1.0, True, True)
+    for flag in trip.flags:
+        flag.note(flagged=False, asked=1.0, now=1.015)
+    assert trip.judge(1.015) == WAIT
+    assert see(trip, 1.0201, True, True) == LATE
+
+
 def test_a_feed_down_for_long_leaves_the_other_its_trigger() -> None:
     trip = make_trip()
     for step in range(1000):

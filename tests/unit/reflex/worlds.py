@@ -12,6 +12,7 @@ from supernoded.reflex.bridge import Bridge
 from supernoded.reflex.building import build_bridge
 from supernoded.reflex.frames import seal
 from supernoded.reflex.record import Firing
+from supernoded.reflex.standing import describe
 from supernoded.settings.reflex import Contact, Reflex, ReflexLine, ShedFrame, Trigger
 
 SHED = bytes.fromhex("00 05 03 e8 ff 00 0d 9b")
@@ -149,3 +150,16 @@ def make_contacts(debounce_ms: float = 2.0, *, released: bool = False) -> World:
     )
     frames = tuple(ShedFrame(line=f"pdu{feed}", coil=1000) for feed in "AB")
     return World(Reflex(lines=make_lines("pduA", "pduB"), triggers=triggers, frames=frames))
+
+
+def list_states(world: World) -> dict[str, str]:
+    return {standing.line: standing.state for standing in describe(world.bridge, world.now).lines}
+
+
+def list_sheds(world: World) -> dict[str, int]:
+    return {name: len(port.list_sheds()) for name, port in world.ports.items() if port.list_sheds()}
+
+
+def answer_bytes(request: bytes, value: int) -> bytes:
+    [(_, data)] = answer_with(value)(request)
+    return data

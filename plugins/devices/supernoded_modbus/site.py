@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from weakref import WeakKeyDictionary
 
+import msgspec
+
 from supernoded.plugin import Node, WireError, Wires
 from supernoded_modbus.bus import Bus, Pace
 from supernoded_modbus.devices import Device, list_devices
@@ -15,6 +17,8 @@ from supernoded_modbus.pdu import ShedPdu
 from supernoded_modbus.places import lay_out
 from supernoded_modbus.settings import ModbusSettings
 from supernoded_modbus.unit import Unit
+
+LENT = 16  # registers of one read over a line that the reflex process lends: some 19 fit at 115200 baud beside a deadline of 20 ms (ours)
 
 
 @dataclass(frozen=True)
@@ -50,6 +54,7 @@ def _build(settings: ModbusSettings, node: Node) -> Site:
     for device in list_devices(settings, node.topology):
         place = device.place
         register_map = maps.get(place.map) or maps.setdefault(place.map, load_map(place.map, settings.maps_folder))
+        register_map = fit_map(register_map, place.line)
         bus = _open(site, device, node)
         member = Member(place.unit, device.subject, register_map)
         bus.join(member)
@@ -61,6 +66,11 @@ def _build(settings: ModbusSettings, node: Node) -> Site:
             )
         site.units[device.name] = device, Unit(member, register_map, places, bus, node.clock, place.serial)
     return site
+
+
+def fit_map(register_map: RegisterMap, line: str) -> RegisterMap:
+    """On a line that the reflex process lends, reads are short: a long answer would stand in the way of a firing."""
+    return msgspec.structs.replace(register_map, most=min(register_map.most, LENT)) if line.startswith("reflex://") else register_map
 
 
 def _open(site: Site, device: Device, node: Node) -> Bus:

@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 
 from supernoded.plugin import WireError
 from supernoded_modbus.devices import Place, name_line, parse_wire
+from supernoded_modbus.maps import load_map
+from supernoded_modbus.site import fit_map
 
 
 @pytest.mark.parametrize(
@@ -48,3 +50,9 @@ def test_any_text_is_a_wire_or_an_error_that_shows_it(url: str) -> None:
 )
 def test_the_subject_of_a_line(name: str, subject: str) -> None:
     assert name_line(name) == subject
+
+
+def test_reads_over_a_lent_line_are_short() -> None:
+    whole = load_map("pdu")
+    assert fit_map(whole, "reflex://feed-A").most == 16
+    assert fit_map(whole, "serial:///dev/ttyUSB0?baud=115200") is whole

@@ -141,6 +141,8 @@ class SimPower(_Table, frozen=True, kw_only=True):
     bypass_sites: tuple[str, ...] = ()  # UPSes that begin in bypass
     cdu_watts: Positive = 4000.0  # pumps and controls of a CDU
     switch_watts: Positive = 600.0
+    direct_lines: bool = True  # from the UPSes' contacts to the PDUs, which then shed by themselves; else somebody must tell them
+    feed_baud: Annotated[int, Meta(ge=300, le=4_000_000)] = 115_200  # of a feed's line; the least at which a shed is said in 3 ms (Q22)
 
 
 class SimNode(_Table, frozen=True, kw_only=True):

@@ -9,6 +9,7 @@ import msgspec
 
 from supernoded.job import checkpoints, ranks
 from supernoded.job.checkpoints import Checkpoint, Kind
+from supernoded.job.failures import Failures
 from supernoded.job.protocol import Agreed, Beat, Bye, Durable, FromPeer, Phase, Saved, SaveFailed, Saving
 from supernoded.job.ranks import Rank
 
@@ -30,6 +31,8 @@ class Kept(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     taken: float = 0.0
     stalls: tuple[float, ...] = ()
     saves: tuple[float, ...] = ()  # from the stall's begin to durable
+    failures: int = 0
+    watched: float = 0.0  # seconds in which they were seen
     stopped: bool = False  # every rank of this node has said bye, and none has come since
 
 
@@ -41,6 +44,8 @@ class Training:
         self.ranks: dict[int, Rank] = {}
         self.unheard_until = 0.0  # of a job that an earlier life knew: till then its ranks may simply not have dialled yet
         self.troubles: dict[str, str] = {}  # of its tiers, as the vault says
+        self.failures = Failures(kept.failures, kept.watched)
+        self.durable_at: float | None = None  # when this life has heard of its newest durable step
         self._begun: dict[int, float] = {}  # step -> when the first rank stood still for it
         self._parts: dict[int, dict[int, None]] = {}  # step -> ranks whose part is whole
         self._on_news = on_news
@@ -65,6 +70,10 @@ class Training:
         """p95 of the last steps in seconds."""
         return ranks.find_step_time(self.ranks.values())
 
+    def list_troubles(self) -> list[str]:
+        """Of its tiers, a sentence each."""
+        return [f"{tier}: {text}" for tier, text in sorted(self.troubles.items())]
+
     def find(self, request: str) -> Checkpoint | None:
         """The newest request of that id."""
         return next((one for one in reversed(self.kept.requests) if one.id == request), None)
@@ -75,7 +84,8 @@ class Training:
             return "stopped"
         if not self.ranks and now < self.unheard_until:
             return None
-        stopping = self.request is not None and self.request.kind == "stop" and self.request.agreed
+        one = self.request
+        stopping = one is not None and one.kind == "stop" and any(-1 < rank.step <= one.step for rank in self.here)
         return ranks.judge_job(ranks.judge(self.ranks, now, silent_s), self.ranks, self.kept.world, stopping=stopping)
 
     def list_unagreed(self) -> list[Checkpoint]:
@@ -105,8 +115,15 @@ class Training:
         self.unheard_until = 0.0
         old = self.ranks.get(number)
         times = old.times if old is not None else ()
+        if step < 0:
+            self.failures.start(number, max(old.step if old is not None else -1, self.kept.saved_step))
         self.ranks[number] = Rank(number=number, came=now, heard=now, card=card, step=step, times=times)
-        self._change(lambda one: checkpoints.expect(one, number))
+        for saved, there in self._parts.items():
+            if saved > step:  # by a process before this one: parts of two starts make no step
+                there.pop(number, None)
+        again = old is not None and step <= old.step  # one that only dials again has told its step, and what it has agreed to
+        self._change(lambda one: checkpoints.lose(one, number) if again and step < one.step else checkpoints.expect(one, number))
+        self._watch(now)
         self._on_news()
 
     def go(self, number: int, now: float) -> None:
@@ -114,6 +131,7 @@ class Training:
         rank = self.ranks.get(number)
         if rank is not None and rank.here:
             self.ranks[number] = msgspec.structs.replace(rank, gone=now)
+            self._watch(now)
             self._on_news()
 
     def ask(self, request: str, kind: Kind, reason: str, now: float, within: tuple[float, float], number: int = 0) -> Checkpoint:
@@ -140,6 +158,8 @@ class Training:
     def pass_time(self, now: float) -> None:
         """Deadlines, and ranks that did not come back."""
         lost = [rank.number for rank in self.ranks.values() if rank.gone is not None and now - rank.gone >= GRACE]
+        if self._watch(now, lost=bool(lost)):
+            self._on_news()
         self._change(lambda one: checkpoints.pass_time(reduce(checkpoints.lose, lost, one), now))
         moved = [rank.number for rank in self.ranks.values() if rank.gone is not None and self._is_elsewhere(rank, rank.gone, now)]
         for number in moved:
@@ -160,6 +180,7 @@ class Training:
         rank = self.ranks[number]
         match message:
             case Beat(step=step):
+                self.failures.pass_step(number, step)
                 self.ranks[number] = ranks.hear_beat(rank, step, now)
             case Phase(name=name, expect_s=expect_s):
                 self.ranks[number] = ranks.hear_phase(rank, name, expect_s, now)
@@ -178,6 +199,7 @@ class Training:
             case Bye(step=step):
                 self.ranks[number] = msgspec.structs.replace(rank, stopped=True, heard=now, step=max(step, rank.step), saving=None)
                 self._keep(stopped=all(other.stopped for other in self.ranks.values()))
+                self._watch(now)
                 self._change(lambda one: checkpoints.excuse(one, number))
                 self._on_news()
             case _:
@@ -187,6 +209,8 @@ class Training:
         """The vault has a whole step on a durable tier."""
         if message.step < self.kept.durable_step:
             return  # it is told anew after every connection, and only the newest counts
+        if message.step > self.kept.durable_step:
+            self.durable_at = now
         begun = self._begun.get(message.step)
         saves = (*self.kept.saves, now - begun)[-REMEMBERED:] if begun is not None else self.kept.saves
         self._keep(durable_step=message.step, taken=message.taken, saves=saves)
@@ -194,6 +218,14 @@ class Training:
         self._parts = {step: there for step, there in self._parts.items() if step > message.step}
         self._change(lambda one: checkpoints.make_durable(one, message.step))
         self._on_news()
+
+    def _watch(self, now: float, *, lost: bool = False) -> bool:
+        """See `Failures`; whether there is one more. The time is written with whatever else is."""
+        missing = any(rank.gone is not None for rank in self.ranks.values())
+        self.failures.look(now, here=bool(self.here), lost=lost, missing=missing)
+        more = self.failures.count > self.kept.failures
+        self._keep(failures=self.failures.count, watched=self.failures.find_watched(now))
+        return more
 
     def _agree(self, number: int, message: Agreed, now: float) -> None:
         """It answers this request and those before it. One that an earlier life took with it is learnt from the ranks."""

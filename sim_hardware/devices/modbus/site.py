@@ -14,7 +14,6 @@ from sim_hardware.devices.panel import Panel
 from sim_hardware.rack.shape import SimLoop
 
 CDU_PACE = Pace(19200)  # the public facts of Meta's RPU: 19200, no parity
-FEED_PACE = Pace(115200)  # the least at which a broadcast and its silence are done in 3 ms (Q22)
 CDU_UNIT, UPS_UNIT = 12, 247  # the RPU's own id; the UPS of a feed has the last id, its PDUs count from 1
 
 
@@ -49,10 +48,11 @@ def _build_cdus(panel: Panel, folder: str, seed: int, lines: dict[str, Line]) ->
 
 def _build_feeds(panel: Panel, folder: str, seed: int, lines: dict[str, Line]) -> Iterator[SerialDevice]:
     rack = panel.rack
+    pace = Pace(rack.sim.power.feed_baud)
     pdu_map, ups_map = load_map("pdu"), load_map("ups")
     for feed in sorted({*(pdu.feed for pdu in rack.pdus), *(ups.name for ups in rack.ups)}):
         path = f"{folder}/feed-{feed}"
-        line = lines[path] = Line(f"feed-{feed}", FEED_PACE, seed)
+        line = lines[path] = Line(f"feed-{feed}", pace, seed)
         for number, pdu in enumerate((pdu for pdu in rack.pdus if pdu.feed == feed), start=1):
             yield SerialDevice(f"pdu/{pdu.name}", "pdu", Unit(panel, pdu_map, f"pdu/{pdu.name}"), line, number, path, seed)
         if any(ups.name == feed for ups in rack.ups):

@@ -141,14 +141,14 @@ def _list_nodes(rack: Rack, number: dict[str, int]) -> Iterator[NodeSpec]:
 def _list_pdus(
     rack: Rack, feeds: Sequence[str], rows: Sequence[tuple[int, int, str, bool]], rated: Sequence[float], number: dict[str, int]
 ) -> Iterator[PduSpec]:
-    """Each is wired to the contacts of all UPSes that its loads hang on."""
+    """Each is wired to the contacts of all UPSes that its loads hang on, or none is."""
     reach: dict[str, set[str]] = {}
     for p, _, load, _ in rows:
         reach.setdefault(load, set()).add(rack.pdus[p].feed)
     first = 0
     for pdu in rack.pdus:
         reached = {pdu.feed}.union(*(reach[outlet.load] for outlet in pdu.outlets))
-        contacts = tuple(u for u, ups in enumerate(rack.ups) if ups.name in reached)
+        contacts = tuple(u for u, ups in enumerate(rack.ups) if ups.name in reached and rack.sim.power.direct_lines)
         yield PduSpec(
             name=pdu.name,
             feed=feeds.index(pdu.feed),

@@ -122,6 +122,53 @@ async def test_a_rank_whose_connection_is_lost_has_some_seconds_to_come_back() -
     assert "rank 0 was lost" in failed.text
 
 
+def test_a_rank_started_anew_in_mid_save_has_lost_its_part_however_quickly_it_came() -> None:
+    side = Side()
+    ranks = [side.start_rank(number) for number in range(2)]
+    side.server.ask("train", "one", "checkpoint", "sag", WITHIN)
+    for rank in ranks:
+        rank.say(Beat(step=100), Agreed(request="one", number=1, step=100), Saving(step=100))
+    ranks[0].say(Saved(step=100, size=1, seconds=0.1))
+    ranks[1].hang_up()
+    side.start_rank(1, step=100).hang_up()  # the same process, which dials again
+    asked = side.server.find("train").request
+    assert asked is not None
+    assert asked.stage == "saving"
+    side.start_rank(1, step=51)
+    failed = side.server.find("train").request
+    assert failed is not None
+    assert (failed.stage, failed.text) == ("failed", "rank 1 was lost before its part was saved")
+
+
+def test_parts_of_two_starts_make_no_step() -> None:
+    side = Side()
+    ranks = [side.start_rank(number) for number in range(2)]
+    ranks[0].say(Beat(step=100), Saved(step=100, size=1, seconds=0.1))
+    for rank in ranks:
+        rank.hang_up()
+    ranks = [side.start_rank(number, step=-1) for number in range(2)]
+    ranks[1].say(Saved(step=100, size=1, seconds=0.1))
+    assert side.server.find("train").kept.saved_step == -1
+    ranks[0].say(Saved(step=100, size=1, seconds=0.1))
+    assert side.server.find("train").kept.saved_step == 100
+
+
+def test_a_job_that_goes_on_after_a_stop_is_stopping_no_more() -> None:
+    side = Side()
+    rank = side.start_rank(0, world=1)
+    job = side.server.find("train")
+    side.server.ask("train", "one", "stop", "the reserve is low", WITHIN)
+    rank.say(Beat(step=100), Agreed(request="one", number=1, step=100), Saved(step=100, size=1, seconds=0.1))
+    assert job.judge(side.clock.now(), 15.0) == "stopping"
+    rank.say(Bye(step=100))
+    rank.hang_up()
+    assert job.judge(side.clock.now(), 15.0) == "stopped"
+    again = side.start_rank(0, world=1)
+    assert job.judge(side.clock.now(), 15.0) == "starting"
+    again.say(Beat(step=101))
+    assert job.judge(side.clock.now(), 15.0) == "running"
+
+
 def test_a_part_that_is_not_there_fails_the_request_with_its_reason() -> None:
     side = Side()
     rank = side.start_rank(0, world=1)

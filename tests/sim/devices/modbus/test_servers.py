@@ -8,6 +8,7 @@ from contextlib import AsyncExitStack
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from sim_hardware.bus import Line, LineFaults, Pace
 from sim_hardware.bus.rtu import decode_frame, encode_frame
@@ -262,3 +263,14 @@ def test_a_client_that_asks_without_end_waits_once_so_many_answers_do() -> None:
             await asyncio.wait_for(reader.readexactly(1), 60.0)
 
     over_tcp(scenario)
+
+
+def test_the_lines_of_the_feeds_have_the_speed_of_the_rack() -> None:
+    rack = generate_rack(1, 8)
+    slow = replace(rack, sim=replace(rack.sim, power=replace(rack.sim.power, feed_baud=9600)))
+    site = build_site(FakePanel(rack=slow), "/dev/sim", 1)
+    assert {path: line.pace.baud for path, line in site.lines.items()} == {
+        "/dev/sim/cdu0": 19_200,
+        "/dev/sim/feed-A": 9600,
+        "/dev/sim/feed-B": 9600,
+    }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
 from sim_hardware.plant.power import sense
 from sim_hardware.plant.power.orders import ArmShed, DisarmShed, FireShed, ResetBreaker, Sag, SwitchOutlet, TripBreaker
@@ -113,6 +114,20 @@ def test_contacts_that_meet_for_less_than_the_debounce_do_not_fire() -> None:
     site.run(5.0)
     assert site.when("ups.unflagged", "ups/A") - site.when("ups.flagged", "ups/B") == pytest.approx(0.0005)
     assert site.count("shed.fired") == 0
+
+
+@pytest.mark.parametrize(("direct_lines", "fired"), [(True, 1), (False, 0)])
+def test_without_direct_lines_a_pdu_waits_to_be_told(direct_lines: bool, fired: int) -> None:
+    rack = build_rack()
+    power = replace(rack.sim.power, direct_lines=direct_lines)
+    site = Site(replace(rack, sim=replace(rack.sim, power=power)))
+    site.order(ArmShed("A1", (3,), 5.0))
+    site.lose_mains(1.0)
+    assert site.count("shed.fired", "pdu/A1") == fired
+    site.run(20.0)
+    site.order(FireShed("A1"))
+    site.run(21.0)
+    assert site.count("shed.fired", "pdu/A1") == fired + 1
 
 
 def test_a_shed_that_fires_while_the_pdu_starts_keeps_its_group_open_until_the_restore() -> None:

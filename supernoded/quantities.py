@@ -139,6 +139,7 @@ _JOB = (
     Quantity("job.durable_age", "s", 0.0, 1e9),  # since that step was taken
     _text("job.request", "none", "asked", "agreed", "saving", "saved", "durable", "withdrawn", "late", "failed"),
     _text("job.phase"),  # what the job says it does beside steps, such as `evaluation`; empty = steps
+    _text("job.trouble"),  # what the vault says is wrong with the tiers of its checkpoints; empty = nothing
     Quantity("rank.step", "1", 0.0, 1e15),
     Quantity("rank.step_time", "s", 0.0, 1e6),
     Quantity("rank.beat_age", "s", 0.0, 1e9),
@@ -188,6 +189,7 @@ _POWER = (
     _celsius("ups.battery_temperature", -40.0, 90.0, 5.0),
     _share("ups.battery_health"),
     _text("ups.test_result"),
+    _text("ups.alarm"),  # in its own words, while it says ALARM
     _text("ups.model"),
     _text("ups.serial"),
     Quantity("pdu.voltage", "V", 0.0, 1000.0),

@@ -53,7 +53,11 @@ def checkpoint() -> None:
 @click.option(
     "--deadline", type=click.FloatRange(0, min_open=True), metavar="SECONDS", help="By when it is wanted; default as in the settings."
 )
-@click.option("--wait", is_flag=True, help="Wait until it is durable, and say how far it is; exit code 1 when it fails.")
+@click.option(
+    "--wait",
+    is_flag=True,
+    help="Wait until it is durable (saved, without a durable tier), stage by stage; exit code 1 when it fails.",
+)
 @common
 @click.pass_obj
 def request(invocation: Invocation, job: str, reason: str, deadline: float | None, *, wait: bool) -> None:
@@ -65,7 +69,7 @@ def request(invocation: Invocation, job: str, reason: str, deadline: float | Non
         show(invocation, asked, render_requested)
         return
     last = _follow(invocation, client, job, one)
-    if last.stage != "durable":
+    if not _is_fulfilled(last):
         raise AdminError(last.text)
 
 
@@ -81,12 +85,12 @@ def status(invocation: Invocation, job: str, request_id: str) -> None:
 
 
 def _follow(invocation: Invocation, client: AdminClient, job: str, one: RequestRow) -> RequestRow:
-    """Until it has ended, a line a stage. A daemon that knows no end says `late`, and `failed` at the hard limit."""
+    """Until it is fulfilled, over, or past its hard limit; a line a stage."""
     told = ""
     while True:
         reply = client.get(f"jobs/{quote(job, safe='')}/checkpoint", Requested, CheckpointFilter(request=one.id))
         now = reply.answer.request or one
-        if now.stage in ENDED:
+        if now.stage in ENDED or _is_fulfilled(now) or reply.answer.now >= now.hard:
             show(invocation, reply, render_requested)
             return now
         if now.text != told:
@@ -95,17 +99,22 @@ def _follow(invocation: Invocation, client: AdminClient, job: str, one: RequestR
         time.sleep(LOOK_EVERY)
 
 
+def _is_fulfilled(one: RequestRow) -> bool:
+    return one.stage in ("durable", one.wanted)
+
+
 def render_jobs(told: Jobs, name: str = "") -> Sheet:
     """Lay out jobs, and the ranks of one."""
     chosen = [job for job in told.jobs if not name or job.job == name]
     if name and not chosen:
         known = ", ".join(job.job for job in told.jobs) or "none"
         return [f"No rank of job {name!r} has connected to this node; there are {known}."]
-    columns = ("JOB", "STATE", "RANKS", "STEP", "STEP TIME", "SAVE", "STALL", "DURABLE STEP", "REQUEST")
+    columns = ("JOB", "STATE", "RANKS", "STEP", "STEP TIME", "SAVE", "STALL", "EVERY", "DURABLE STEP", "REQUEST")
     empty = "No rank has connected to this node's job.sock; docs/job.md says how a training script does."
     troubles = [f"{job.job}: {trouble}" for job in chosen for trouble in job.troubles]
     sheet: list[str | Table] = [*troubles, Table(columns, [_to_row(job) for job in chosen], empty)]
     if name:
+        sheet += [chosen[0].interval_text or "The daemon of this node asks for no checkpoint by itself."]
         sheet += ["", Table(("RANK", "CARD", "STATE", "STEP", "STEP TIME", "HEARD"), list(_list_ranks(chosen[0])))]
     return sheet
 
@@ -120,6 +129,7 @@ def _to_row(job: JobRow) -> tuple[str, ...]:
         _say_seconds(job.step_time),
         _say_seconds(job.save_time),
         _say_seconds(job.stall_time),
+        _say_seconds(job.interval),
         durable,
         NONE if job.request is None else job.request.text,
     )

@@ -38,6 +38,7 @@ JOB = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,127}")
 PART = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+=@-]{0,199}")
 STEP = re.compile("step-[0-9]{12}")
 MARKER = ".supernoded-vault"  # in the root of a durable tier that is mounted
+PEER_MARKER = ".supernoded-peer"  # in the root of the folder in memory for parts of other nodes
 DAMAGE = OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError  # what reading a damaged record may raise
 OWN = frozenset({"rank.json", "sums.json"})
 
@@ -169,6 +170,8 @@ class Job:
     def __init__(self, hello: dict[str, Any], path: str, tiers: list[str], *, follow_fork: bool) -> None:
         self.trouble = ""
         self._hello, self._path, self._tiers, self._follow = hello, path, tiers, follow_fork
+        card = {"v": 1, **{key: hello[key] for key in ("job", "rank", "world", "local")}, "run": _find_run()}
+        self._card = json.dumps(card)[:-1]  # of every `rank.json` the part that stays
         self._pid, self._lock = os.getpid(), threading.RLock()
         self._line = Line(path, self._greet)
         self._said: dict[str, bytes] = {}  # what the daemon must know, said again whenever it comes back
@@ -235,11 +238,7 @@ class Job:
         What a function raises passes through, but for an OSError.
         """
         try:
-            with self.saving(step) as folder:
-                _check_room(folder, sum(memoryview(part).nbytes for part in parts.values() if not callable(part)))
-                for name, part in parts.items():
-                    _check_name(name)
-                    _write(folder / name, part)
+            self._save(step, parts)
         except OSError as error:
             self.trouble = f"step {step} is not saved: {error}"
             return False
@@ -248,22 +247,54 @@ class Job:
     @contextlib.contextmanager
     def saving(self, step: int) -> Iterator[Path]:
         """A folder to write this rank's parts into; they are whole when the block ends, and gone when it raises. Raises OSError."""
-        began, taken = time.monotonic(), time.time()
-        self._tell("save", t="saving", step=step)
-        draft = self._folder(step) / f"rank-{self._hello['rank']:05d}.tmp"
+        began = self._begin(step)
         try:
-            _clear(draft)
-            draft.mkdir(parents=True)
-            yield draft
-            size = _seal(
-                draft, {**{k: self._hello[k] for k in ("job", "rank", "world", "local")}, **_place(), "step": step, "taken": taken}
-            )
+            draft = self._open_draft(step)
+            yield Path(draft)
+            sizes = {entry.name: entry.stat().st_size for entry in os.scandir(draft)}
+            for name in sizes:
+                _check_name(name)
+            self._end(step, draft, sizes, began)
         except BaseException as error:
-            with contextlib.suppress(OSError):
-                _clear(draft)
-            self._tell("save", t="save_failed", step=step, why=f"{type(error).__name__}: {error}"[:500])
+            self._fail(step, error)
             raise
-        self._tell("save", t="saved", step=step, size=size, seconds=time.monotonic() - began)
+
+    def _save(self, step: int, parts: Mapping[str, Any]) -> None:
+        """As `saving` does it, without a look at what was written: for a small save that look would be a good part of the time."""
+        began, sizes = self._begin(step), {}
+        try:
+            draft = self._open_draft(step)
+            _check_room(draft, sum(memoryview(part).nbytes for part in parts.values() if not callable(part)))
+            for name, part in parts.items():
+                _check_name(name)
+                sizes[name] = _write(f"{draft}/{name}", part)
+            self._end(step, draft, sizes, began)
+        except BaseException as error:
+            self._fail(step, error)
+            raise
+
+    def _begin(self, step: int) -> tuple[float, float]:
+        """The job stands still from now on: monotonic and Unix seconds. Raises OSError for what is no step."""
+        if not 0 <= step <= MOST_STEP:
+            raise OSError(errno.EINVAL, f"a step is a whole number from 0 to {MOST_STEP}", str(step))
+        self._say("save", b'{"t":"saving","step":%d}\n' % step)
+        return time.monotonic(), time.time()
+
+    def _open_draft(self, step: int) -> str:
+        draft = f"{self._place(step)}.tmp"
+        _make(draft)
+        return draft
+
+    def _end(self, step: int, draft: str, sizes: dict[str, int], began: tuple[float, float]) -> None:
+        files = ", ".join([f'"{name}": {size}' for name, size in sizes.items()])  # names have nothing in them to escape
+        _seal(draft, draft[:-4], f'{self._card}, "step": {step:d}, "taken": {began[1]}, "files": {{{files}}}}}')
+        told = sum(sizes.values()), time.monotonic() - began[0]
+        self._say("save", b'{"t":"saved","step":%d,"size":%d,"seconds":%.6f}\n' % (step, *told))
+
+    def _fail(self, step: int, error: BaseException) -> None:
+        with contextlib.suppress(OSError):
+            _clear(f"{self._place(step)}.tmp")
+        self._tell("save", t="save_failed", step=step, why=f"{type(error).__name__}: {error}"[:500])
 
     def restore(self, all_reduce_max: Reduce | None = None) -> Found | None:
         """The newest whole step and this rank's parts of it, from the nearest tier; None when there is none.
@@ -337,22 +368,24 @@ class Job:
         elif kind == "withdraw" and self._request is not None and self._request.id == message["id"]:
             self._request = None
 
-    def _folder(self, step: int) -> Path:
-        shared = Path((self._tiers or [SHARED])[0])
-        if not self._tiers and not shared.is_dir():
-            raise FileNotFoundError(errno.ENOENT, "no daemon has made it, and SUPERNODED_VAULT names no other", str(shared))
-        return shared / str(self._hello["job"]) / f"step-{step:012d}"
+    def _place(self, step: int) -> str:
+        """Where this rank's part of a step lies. Raises FileNotFoundError where nobody has made room for any."""
+        shared = (self._tiers or [SHARED])[0]
+        if not self._tiers and not os.path.isdir(shared):
+            raise FileNotFoundError(errno.ENOENT, "no daemon has made it, and SUPERNODED_VAULT names no other", shared)
+        return f"{shared}/{self._hello['job']}/step-{step:012d}/rank-{self._hello['rank']:05d}"
 
     def _look(self, bound: int) -> Found | None:
         """The newest whole step that can be read here, and this rank's parts of it from the nearest tier."""
         steps: dict[int, list[tuple[Path, bool]]] = {}
         for near, tier in enumerate(map(Path, self._tiers or [SHARED])):
-            if near and not (tier / MARKER).is_file():
+            durable = near > 0 and not (tier / PEER_MARKER).is_file()
+            if durable and not (tier / MARKER).is_file():
                 self.trouble = f"{tier} has no {MARKER}: it is not mounted, or no durable tier"
                 continue
             for number, folder in _list_steps(tier / str(self._hello["job"])):
                 if number <= bound:
-                    steps.setdefault(number, []).append((folder, near > 0))
+                    steps.setdefault(number, []).append((folder, durable))
         for number in sorted(steps, reverse=True):
             parts = _choose(steps[number], int(self._hello["rank"]))
             if parts:
@@ -443,10 +476,10 @@ def _part(job: Job | None) -> None:
         job.part()
 
 
-def _place() -> dict[str, str]:
-    """Which start of the job this is, on which node: parts of two starts make no step."""
+def _find_run() -> str:
+    """Which start of the job this is: parts of two starts make no step."""
     run = os.environ.get("SUPERNODED_JOB_RUN") or os.environ.get("TORCHELASTIC_RUN_ID", "")
-    return {"run": f"{run}.{os.environ.get('TORCHELASTIC_RESTART_COUNT', '0')}" if run else ""}
+    return f"{run}.{os.environ.get('TORCHELASTIC_RESTART_COUNT', '0')}" if run else ""
 
 
 def _encode(message: Mapping[str, object]) -> bytes:
@@ -466,16 +499,17 @@ def _read_cards(found: object) -> dict[int, str]:
     return {int(rank): str(card) for rank, card in cards.items() if str(rank).isdigit()}
 
 
-def _check_room(folder: Path, size: int) -> None:
+def _check_room(draft: str, size: int) -> None:
     """Said before the first byte is written rather than after the last."""
-    disk = os.statvfs(folder)
+    shared = draft.rsplit("/", 3)[0]
+    disk = os.statvfs(shared)
     left, why = disk.f_bavail * disk.f_frsize, "are free"
     with contextlib.suppress(*DAMAGE):  # without a vault there is no such file
-        room = json.loads((folder.parents[2] / "room.json").read_text())
+        room = json.loads(_read_at_once(f"{shared}/room.json"))
         if int(room["room"]) < left:
             left, why = int(room["room"]), f"the vault leaves: {room.get('text', '')}"
     if size > left:
-        raise OSError(errno.ENOSPC, f"{size} bytes do not fit into the {left} that {why}", str(folder))
+        raise OSError(errno.ENOSPC, f"{size} bytes do not fit into the {left} that {why}", draft)
 
 
 def _check_name(name: str) -> None:
@@ -485,42 +519,70 @@ def _check_name(name: str) -> None:
         )
 
 
-def _write(path: Path, part: Any) -> None:
+def _write(path: str, part: Any) -> int:
+    """One part; its bytes."""
     if callable(part):
-        with path.open("wb", 1 << 20) as file:
+        with open(path, "wb", 1 << 20) as file:
             part(file)
-        return
+            file.flush()
+            return os.fstat(file.fileno()).st_size
     view = memoryview(part)
-    rest = memoryview(view.tobytes()) if not view.c_contiguous or not view.nbytes else view.cast("B")  # no copy of what is large
-    with path.open("wb", 0) as file:
+    return _write_at_once(path, memoryview(view.tobytes()) if not view.c_contiguous or not view.nbytes else view.cast("B"))  # no copy
+
+
+def _write_at_once(path: str, data: memoryview) -> int:
+    """A new file by three calls of the system, as the job stands still meanwhile; its bytes."""
+    number = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o666)
+    try:
+        rest = data
         while rest:
-            rest = rest[file.write(rest) :]
+            rest = rest[os.write(number, rest) :]
+    finally:
+        os.close(number)
+    return len(data)
 
 
-def _seal(draft: Path, card: dict[str, Any]) -> int:
-    """The parts become whole, in one rename; their bytes."""
-    files = {entry.name: entry.stat().st_size for entry in os.scandir(draft)}
-    for name in files:
-        _check_name(name)
-    text = json.dumps({"v": 1, **card, "files": files})
-    (draft / "rank.json").write_text(text)
-    final = draft.with_suffix("")
-    if final.exists():  # the same step, saved before the job was set back
-        old = draft.with_suffix(".old.tmp")
+def _read_at_once(path: str) -> bytes:
+    """A small file."""
+    number = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        return os.read(number, 65_536)
+    finally:
+        os.close(number)
+
+
+def _seal(draft: str, home: str, card: str) -> None:
+    """The parts become whole, in one rename."""
+    _write_at_once(f"{draft}/rank.json", memoryview(card.encode()))
+    try:
+        os.rename(draft, home)
+    except OSError as error:
+        if error.errno not in {errno.ENOTEMPTY, errno.EEXIST}:
+            raise
+        old = f"{home}.old.tmp"  # the same step, saved before the job was set back
         _clear(old)
-        final.rename(old)
-        draft.rename(final)
+        os.rename(home, old)
+        os.rename(draft, home)
         _clear(old)
-    else:
-        draft.rename(final)
-    return sum(files.values())
 
 
-def _clear(folder: Path) -> None:
-    if folder.is_dir():
-        for entry in folder.iterdir():
-            entry.unlink()
-        folder.rmdir()
+def _make(draft: str) -> None:
+    """An empty folder, where there may be an old draft, or no folder above it yet."""
+    step = draft.rpartition("/")[0]
+    try:
+        os.mkdir(step)
+    except FileExistsError:
+        _clear(draft)
+    except FileNotFoundError:
+        os.makedirs(step, exist_ok=True)
+    os.mkdir(draft)
+
+
+def _clear(folder: str) -> None:
+    with contextlib.suppress(FileNotFoundError):
+        for entry in os.scandir(folder):
+            os.unlink(entry.path)
+        os.rmdir(folder)
 
 
 def _list_steps(tier: Path) -> Iterator[tuple[int, Path]]:
@@ -531,18 +593,19 @@ def _list_steps(tier: Path) -> Iterator[tuple[int, Path]]:
 def _choose(folders: list[tuple[Path, bool]], rank: int) -> dict[str, Path] | None:
     """A rank's parts of a step out of one start of the job, of which all are there that this node had; None when there are none."""
     starts: dict[tuple[int, str], list[tuple[Path, dict[str, Any]]]] = {}
-    whole: set[tuple[int, str]] = set()
+    whole: dict[tuple[int, str], float] = {}  # starts of which all parts are durable, and when the last was saved
     for folder, durable in folders:
+        manifest = _read_whole(folder) if durable else None
+        if manifest is not None:
+            whole[manifest["world"], manifest["run"]] = manifest["taken"]
         for home in [folder / f"rank-{rank:05d}"] if durable else sorted(folder.glob("rank-?????")):
             card = _read_card(home)
-            start = (card["world"], card["run"]) if card else (0, "")
-            if card and durable and _is_listed(home, start[0]):
-                whole.add(start)
-            if card and (start in whole or not durable):
-                starts.setdefault(start, []).append((home, card))
-    for start, found in sorted(starts.items(), key=lambda item: -max(card["taken"] for _, card in item[1])):
-        mine = [(home, card) for home, card in found if card["rank"] == rank]
-        there = len({card["rank"] for _, card in found})
+            if card and (not durable or (manifest is not None and _is_listed(home, manifest["parts"]))):
+                starts.setdefault((card["world"], card["run"]), []).append((home, card))
+    newest_first = sorted(starts, key=lambda start: -max(whole.get(start, 0.0), *(card["taken"] for _, card in starts[start])))
+    for start in newest_first:
+        mine = [(home, card) for home, card in starts[start] if card["rank"] == rank]
+        there = len({card["rank"] for _, card in starts[start]})
         if mine and (start in whole or there >= (mine[0][1]["local"] or mine[0][1]["world"])):
             for home, card in mine:
                 if _holds(home):
@@ -563,12 +626,22 @@ def _read_card(home: Path) -> dict[str, Any] | None:
         return None  # an older step is the answer to whatever is wrong with this one
 
 
-def _is_listed(home: Path, world: int) -> bool:
-    """Whether the step's manifest is whole and names this very part."""
+def _read_whole(folder: Path) -> dict[str, Any] | None:
+    """`whole.json` of a step, when it names every rank."""
     try:
-        parts = json.loads((home.parent / "whole.json").read_text())["parts"]
-        digest = parts[str(int(home.name[5:]))]
-        return len(parts) == world and bool(digest == _hash(home / "sums.json"))
+        found = json.loads((folder / "whole.json").read_text())
+        world, parts = int(found["world"]), {int(rank): str(digest) for rank, digest in found["parts"].items()}
+        if int(found["step"]) != int(folder.name[5:]) or not world or set(parts) != set(range(world)):
+            return None
+        return {"world": world, "run": str(found["run"]), "taken": float(found["taken"]), "parts": parts}
+    except DAMAGE:
+        return None
+
+
+def _is_listed(home: Path, parts: Mapping[int, str]) -> bool:
+    """Whether the step's manifest names this very part."""
+    try:
+        return parts.get(int(home.name[5:])) == _hash(home / "sums.json")
     except DAMAGE:
         return False
 

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from supernoded.clock import Clock
 from supernoded.job import ranks
 from supernoded.job.checkpoints import Checkpoint
 from supernoded.job.parts import HARD
 from supernoded.job.server import Server
 from supernoded.job.training import Training
+from supernoded.job.vault.interval import Advice
 from supernoded.messages import JobRow, RankRow, RequestRow
+
+FULFILLED = {True: "durable", False: "saved"}  # by whether there is a durable tier
 
 
 class JobDesk:
-    """Jobs for people."""
+    """Jobs for people. `wanted` is the stage at which a checkpoint is what it was asked for."""
 
-    def __init__(self, server: Server, clock: Clock, deadline_s: float) -> None:
-        self._server, self._clock, self._deadline_s = server, clock, deadline_s
+    def __init__(self, server: Server, clock: Clock, deadline_s: float, wanted: str, advices: Mapping[str, Advice]) -> None:
+        self._server, self._clock, self._deadline_s, self._wanted, self._advices = server, clock, deadline_s, wanted, advices
 
     def list_jobs(self) -> list[JobRow]:
         """All, by name."""
@@ -28,17 +33,18 @@ class JobDesk:
         one = self._server.ask(
             job, f"hand/{now:.3f}", "stop" if stop else "checkpoint", reason or f"{kind} by hand", (seconds, HARD * seconds)
         )
-        return show_request(job, one)
+        return show_request(job, one, self._wanted)
 
     def find_request(self, job: str, request: str = "") -> RequestRow | None:
         """How a request stands, the newest where none is named. Raises WireError for a job that is not known."""
         training = self._server.find(job)
         one = training.find(request) if request else training.request
-        return show_request(job, one) if one is not None else None
+        return show_request(job, one, self._wanted) if one is not None else None
 
     def _show(self, job: Training) -> JobRow:
         now, kept = self._clock.now(), job.kept
         states = ranks.judge(job.ranks, now, self._server.terms.silent_s)
+        advice = self._advices.get(job.name)
         return JobRow(
             job=job.name,
             state=job.judge(now, self._server.terms.silent_s) or "unknown",
@@ -50,7 +56,9 @@ class JobDesk:
             saved_step=_step(kept.saved_step),
             durable_step=_step(kept.durable_step),
             durable_age=max(0.0, self._clock.wall() - kept.taken) if kept.durable_step >= 0 else None,
-            troubles=tuple(f"{tier}: {text}" for tier, text in sorted(job.troubles.items())),
+            interval=advice.seconds if advice is not None else None,
+            interval_text=advice.text if advice is not None else "",
+            troubles=tuple(job.list_troubles()),
             ranks=tuple(
                 RankRow(
                     rank=number,
@@ -62,17 +70,18 @@ class JobDesk:
                 )
                 for number, rank in sorted(job.ranks.items())
             ),
-            request=show_request(job.name, job.request) if job.request is not None else None,
+            request=show_request(job.name, job.request, self._wanted) if job.request is not None else None,
         )
 
 
-def show_request(job: str, one: Checkpoint) -> RequestRow:
+def show_request(job: str, one: Checkpoint, wanted: str) -> RequestRow:
     """A request for people."""
     return RequestRow(
         job=job,
         id=one.id,
         kind=one.kind,
         stage=one.stage,
+        wanted=wanted,
         step=_step(one.step),
         asked=one.asked,
         deadline=one.deadline,

@@ -10,13 +10,14 @@ from functools import partial
 import msgspec
 
 from supernoded.clock import Clock
-from supernoded.job.desk import JobDesk
+from supernoded.job.desk import FULFILLED, JobDesk
 from supernoded.job.keeping import Keeping
 from supernoded.job.listening import listen
-from supernoded.job.parts import JobActuator, JobSensor
+from supernoded.job.parts import HARD, JobActuator, JobSensor
+from supernoded.job.periodic import Periodic
 from supernoded.job.reading import read_job
 from supernoded.job.server import Server, Terms
-from supernoded.model import Reading
+from supernoded.model import Mode, Reading
 from supernoded.sampling import FRESH_PERIODS
 from supernoded.settings import Settings, read_secret
 from supernoded.wire import Node
@@ -34,7 +35,9 @@ class Jobs:
         terms = Terms(
             node=settings.node,
             tokens={name: read_secret(path) for name, path in table.tokens.items()},
-            tiers=tuple(str(tier) for tier in (vault.shared, vault.durable) if tier is not None),
+            tiers=tuple(
+                str(tier) for tier in (vault.shared, vault.peer.folder if vault.peer.is_used else None, vault.durable) if tier is not None
+            ),
             silent_s=table.silent_s,
             most_peers=table.most_peers,
             lines_per_s=table.lines_per_s,
@@ -42,7 +45,10 @@ class Jobs:
         self.server = Server(terms, clock, log, self._note)
         self.sensor = JobSensor(self.server, clock)
         self.actuator = JobActuator(self.server, clock, table.deadline_s, durable=vault.durable is not None)
-        self.desk = JobDesk(self.server, clock, table.deadline_s)
+        within = table.deadline_s, HARD * table.deadline_s
+        self._periodic = Periodic(self.server, clock, log, vault.interval, within) if asks_by_itself(settings) else None
+        advices = self._periodic.advices if self._periodic is not None else {}
+        self.desk = JobDesk(self.server, clock, table.deadline_s, FULFILLED[vault.durable is not None], advices)
         self.followers: list[Take] = []
         self.listening = asyncio.Event()
         self._listen = partial(listen, settings.runtime / table.socket, table.group, log)
@@ -93,6 +99,8 @@ class Jobs:
         while True:
             await self._clock.sleep(TURN)
             self.server.pass_time()
+            if self._periodic is not None:
+                self._periodic.look()
 
     async def _write(self) -> None:
         while True:
@@ -105,6 +113,12 @@ class Jobs:
         for name in names:
             if (job := self.server.jobs.get(name)) is not None:
                 await self._keeping.write(name, job.kept)
+
+
+def asks_by_itself(settings: Settings) -> bool:
+    """Whether jobs are asked at an interval: as the settings say, else where there is a durable tier. In observe nobody makes a job stand."""
+    told = settings.vault.interval.ask
+    return settings.vault.durable is not None and settings.mode is Mode.ACT if told is None else told
 
 
 def open_jobs(settings: Settings, clock: Clock, log: logging.Logger, node: Node) -> Jobs:

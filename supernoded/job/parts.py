@@ -82,7 +82,7 @@ class JobActuator:
             return Sight(effect=Effect.ABSENT, text=one.describe() if one is not None else "not asked for yet")
         if one.stage == "durable" or (one.stage == "saved" and not self._durable):
             return Sight(effect=Effect.PRESENT, text=f"step {one.step} is {'durable' if self._durable else 'saved in shared memory'}")
-        troubles = "".join(f"; {tier}: {text}" for tier, text in sorted(job.troubles.items()))
+        troubles = "".join(f"; {trouble}" for trouble in job.list_troubles())
         saved = "; it is whole in shared memory" if one.stage == "saved" else ""
         return Sight(effect=Effect.UNKNOWN, text=one.describe() + saved + _reckon(job, one) + troubles)
 

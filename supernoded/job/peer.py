@@ -20,7 +20,7 @@ class Reception(Protocol):
     """What is done with peers and their words."""
 
     def admit(self, peer: Peer, hello: Hello) -> str:
-        """Take it in. Gives why not, empty when it is."""
+        """Take it in, and set its `hello`. Gives why not, empty when it is."""
         ...
 
     def hear(self, peer: Peer, message: FromPeer) -> None:
@@ -112,5 +112,3 @@ class Peer(asyncio.Protocol):
             self.refuse("hello comes first, and once")
         elif why := self._reception.admit(self, message):
             self.refuse(why)
-        else:
-            self.hello = message

@@ -17,7 +17,7 @@ _UNITS = {
     "rank.step_time": "s",
     "rank.beat_age": "s",
 }
-_TEXTS = frozenset({"job.state", "job.request", "job.phase", "rank.state"})
+_TEXTS = frozenset({"job.state", "job.request", "job.phase", "job.trouble", "rank.state"})
 
 
 def name_job(name: str) -> str:
@@ -42,6 +42,7 @@ def read_job(job: Training, now: float, wall: float, silent_s: float) -> list[Re
         "job.durable_age": max(0.0, wall - kept.taken) if kept.durable_step >= 0 else None,
         "job.request": job.request.stage if job.request is not None else "none",
         "job.phase": next((rank.phase for rank in here if rank.phase), ""),
+        "job.trouble": "; ".join(job.list_troubles()),
     }
     return _make(name_job(job.name), values, now)
 

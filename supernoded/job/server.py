@@ -17,6 +17,7 @@ from supernoded.job.training import Kept, Training
 
 MOST_JOBS = 256
 UNHEARD = 60.0  # seconds that ranks have to dial a daemon that has just started: they do so after their step (ours)
+VAULT_LOST = "supernoded-vault has gone: nothing that is saved now becomes durable"
 FORGET_AFTER = 86_400.0  # seconds after which a job that nobody speaks of is forgotten
 
 
@@ -70,7 +71,10 @@ class Server:
             job.come(hello.rank, hello.world, card, hello.step, now)
             for one in job.list_unagreed():
                 peer.say(self._make_request(one, now))
-        elif hello.kind == "launcher":
+        elif hello.kind == "vault":
+            job.troubles = {}  # it tells what there is
+            self._on_news(hello.job)
+        else:
             for order in self._orders_of(hello.job).list_open():
                 peer.say(order)
         return ""
@@ -88,14 +92,21 @@ class Server:
             job.make_durable(message, now)
         elif isinstance(message, VaultTrouble):
             job.troubles = {tier: text for tier, text in {**job.troubles, message.tier: message.text}.items() if text}
+            self._on_news(hello.job)
         elif isinstance(message, Acted) and self._orders_of(hello.job).answer(message):
             self._on_news(hello.job)
 
     def lose(self, peer: Peer) -> None:
         """See `Reception`."""
         self._peers.pop(peer, None)
-        if peer.hello is not None and peer.hello.kind == "rank":
-            self.jobs[peer.hello.job].go(peer.hello.rank, self._clock.now())
+        if peer.hello is None:
+            return
+        job = self.jobs[peer.hello.job]
+        if peer.hello.kind == "rank":
+            job.go(peer.hello.rank, self._clock.now())
+        elif peer.hello.kind == "vault":
+            job.troubles = {"vault": VAULT_LOST} if job.here else {}
+            self._on_news(job.name)
 
     def ask(self, name: str, request: str, kind: Kind, reason: str, within: tuple[float, float]) -> Checkpoint:
         """Ask a job for a checkpoint; the same request twice is one, unless it has failed. Raises WireError."""

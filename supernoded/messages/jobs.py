@@ -30,6 +30,7 @@ class RequestRow(msgspec.Struct, frozen=True, kw_only=True):
     id: str
     kind: str  # checkpoint, or stop: save and then stop
     stage: str  # asked, agreed, saving, saved, durable, withdrawn, late, failed
+    wanted: str = "durable"  # the stage at which it is what was asked for: saved, where there is no durable tier
     step: int | None = None  # that all ranks have agreed on
     asked: float
     deadline: float
@@ -53,6 +54,8 @@ class JobRow(msgspec.Struct, frozen=True, kw_only=True):
     saved_step: int | None = None
     durable_step: int | None = None
     durable_age: float | None = None
+    interval: float | None = None  # at which this daemon asks it for a checkpoint; None = it does not
+    interval_text: str = ""  # a sentence on why
     troubles: tuple[str, ...] = ()
     ranks: tuple[RankRow, ...] = ()
     request: RequestRow | None = None

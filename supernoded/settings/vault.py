@@ -37,6 +37,10 @@ class Dsm(Table, frozen=True, kw_only=True):
 class Interval(Table, frozen=True, kw_only=True):
     """How often a checkpoint is worth its time (C7)."""
 
+    ask: (
+        Annotated[bool, about("jobs are asked for one at that interval; absent = where durable is set and mode is act", source="ours")]
+        | None
+    ) = None
     least_s: Annotated[float, about("shortest time between two checkpoints", unit="s", source="ours", gt=0, le=86_400)] = 60.0
     most_s: Annotated[float, about("longest time between two", unit="s", source="ours", gt=0, le=604_800)] = 3600.0
     least_saves: Annotated[

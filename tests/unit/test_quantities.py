@@ -9,7 +9,32 @@ from hypothesis import strategies as st
 from supernoded.model import Reading, State, Value
 from supernoded.quantities import VOCABULARY, Quantity, as_unknown, find_fault, find_jump
 
-UNITS = set("1 % A B C Gb/s Hz J L/min V VA W bit dB flags kPa m3/h mA mW ms rpm s text us".split())
+UNITS = {
+    "1",
+    "%",
+    "A",
+    "B",
+    "C",
+    "Gb/s",
+    "Hz",
+    "J",
+    "L/min",
+    "V",
+    "VA",
+    "W",
+    "bit",
+    "dB",
+    "flags",
+    "kPa",
+    "m3/h",
+    "mA",
+    "mW",
+    "ms",
+    "rpm",
+    "s",
+    "text",
+    "us",
+}
 MEETING_POINTS = """
 link.state link.bits link.symbol_errors link.fec.corrected link.fec.uncorrected link.ber.post_fec link.ber.pre_fec link.downed
 link.rx_power link.tx_power link.bias link.neighbour card.health card.temperature card.power card.utilisation card.memory_used

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import time
 from pathlib import Path
@@ -10,13 +11,15 @@ from supernoded.errors import SettingsError, VaultError
 from supernoded.job.vault import dsm
 from supernoded.job.vault.building import MB, list_tiers
 from supernoded.job.vault.catalogue import list_jobs
+from supernoded.job.vault.choosing import Choice
 from supernoded.job.vault.files import SystemFiles
 from supernoded.job.vault.flushing import Pen
 from supernoded.job.vault.interval import find_interval
-from supernoded.job.vault.names import MARKER, is_job
+from supernoded.job.vault.names import MARKER, PEER, is_job
+from supernoded.job.vault.peers.fetching import Fetcher
 from supernoded.job.vault.restoring import choose_step, list_steps, restore, verify_job
 from supernoded.job.vault.status import read_status, show_status
-from supernoded.settings import Settings
+from supernoded.settings import Settings, read_secret
 
 Said = tuple[list[str], int]
 
@@ -55,13 +58,33 @@ def verify(settings: Settings, job: str) -> Said:
 
 def bring(settings: Settings, job: str, step: int | None, to: Path) -> Said:
     """Restore the newest whole step, or the one that was asked for."""
-    files = SystemFiles()
-    choice = choose_step(files, list_tiers(settings), _check_job(job), step)
+    files, tiers = SystemFiles(), list_tiers(settings)
+    choice = choose_step(files, tiers, _check_job(job), step)
+    if settings.vault.peer.push and (step is None or choice.step is None):
+        choice = asyncio.run(_ask_peers(settings, files, job, step, choice))
     if choice.step is None:
         return [*choice.passed, f"no whole step of {job} on any tier"], 1
     restore(files, choice, to)
-    tiers = sorted({held.tier for held in choice.parts.values()})
-    return [*choice.passed, f"step {choice.step} of {job}, {len(choice.parts)} parts from {' and '.join(tiers)}, is in {to}"], 0
+    names = sorted({held.tier for held in choice.parts.values()})
+    return [*choice.passed, f"step {choice.step} of {job}, {len(choice.parts)} parts from {' and '.join(names)}, is in {to}"], 0
+
+
+async def _ask_peers(settings: Settings, files: SystemFiles, job: str, step: int | None, choice: Choice) -> Choice:
+    """What a restart takes when the peers help with a step that is newer than this node's own, or with the one that was asked for."""
+    tiers, table = list_tiers(settings), settings.vault.peer
+    if table.secret is None:
+        return choice
+    folder = next(tier for tier in tiers if tier.name == PEER)
+    pen = Pen(node=settings.node, pid=os.getpid(), level=None, headroom=0)
+    fetcher = Fetcher(files, tiers, folder, job, pen, read_secret(table.secret), settings.vault.hang_s)
+    await fetcher.ask(table.push)
+    newer = fetcher.list_steps(-1 if choice.step is None else choice.step)
+    for number in newer if step is None else [step] if step in newer else []:
+        await fetcher.fetch(number)
+        better = choose_step(files, tiers, job, number)
+        if better.step is not None:
+            return Choice(step=number, parts=better.parts, passed=[*fetcher.passed, *better.passed])
+    return Choice(step=choice.step, parts=choice.parts, passed=[*fetcher.passed, *choice.passed])
 
 
 def snapshot(settings: Settings, step: int) -> Said:

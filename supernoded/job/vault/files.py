@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import shutil
@@ -78,6 +79,10 @@ class Files(Protocol):
 
     def remove(self, path: Path) -> None:
         """A file, or a folder with all that is in it; nothing when it is not there."""
+        ...
+
+    def remove_empty(self, folder: Path) -> None:
+        """A folder in which nothing is; one that has something, or is not there, is left alone."""
         ...
 
     def find_space(self, folder: Path) -> tuple[int, int]:
@@ -232,6 +237,15 @@ class SystemFiles:
                 path.unlink()
         except FileNotFoundError:
             return  # another vault was faster
+
+    def remove_empty(self, folder: Path) -> None:
+        """See `Files.remove_empty`."""
+        self._move()
+        try:
+            folder.rmdir()
+        except OSError as error:
+            if error.errno not in {errno.ENOTEMPTY, errno.EEXIST, errno.ENOENT}:
+                raise
 
     def find_space(self, folder: Path) -> tuple[int, int]:
         """See `Files.find_space`."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Coroutine, Mapping
+from collections.abc import Collection, Coroutine, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -107,7 +107,7 @@ class Links:
     def __init__(self, socket: Path, tokens: Mapping[str, str], clock: Clock) -> None:
         self._socket, self._tokens, self._clock = socket, tokens, clock
         self._links: dict[str, Link] = {}
-        self._tasks: list[asyncio.Task[None]] = []
+        self._tasks: dict[str, asyncio.Task[None]] = {}
         self._troubles: dict[str, VaultTrouble] = {}
 
     def meet(self, job: str) -> None:
@@ -117,7 +117,15 @@ class Links:
         link = self._links[job] = Link(job, self._socket, self._clock, self._tokens.get(job, ""))
         for trouble in self._troubles.values():
             link.tell(trouble)
-        self._tasks.append(asyncio.create_task(link.run(), name=f"link {job}"))
+        self._tasks[job] = asyncio.create_task(link.run(), name=f"link {job}")
+
+    def keep(self, jobs: Collection[str]) -> None:
+        """These are there. Of one that has gone nothing is told any more, so that the daemon may forget it too."""
+        for job in jobs:
+            self.meet(job)
+        for job in self._links.keys() - jobs:
+            del self._links[job]
+            self._tasks.pop(job).cancel()
 
     def tell_durable(self, job: str, durable: Durable) -> None:
         """A step of a job has become durable."""
@@ -136,7 +144,7 @@ class Links:
 
     async def close(self) -> None:
         """End all connections."""
-        for task in self._tasks:
+        for task in self._tasks.values():
             task.cancel()
         if self._tasks:
-            await asyncio.wait(self._tasks)
+            await asyncio.wait(self._tasks.values())

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+SHARED, PEER, DURABLE = "shared", "peer", "durable"  # the tiers, the nearest first
 MARKER = ".supernoded-vault"  # in the root of a durable tier: it is mounted, and meant for us
+PEER_MARKER = ".supernoded-peer"  # in the root of the folder for the parts of peers, by which a client knows it
 RANK_FILE = "rank.json"  # of the rank that saved
 SUMS_FILE = "sums.json"  # of the vault: the hashes
 WHOLE_FILE = "whole.json"  # of the vault, per step: every rank's part is there

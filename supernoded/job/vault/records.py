@@ -114,11 +114,15 @@ def find_digest(data: bytes) -> str:
 
 def decode_saved(data: bytes, step: int, rank: int) -> Saved:
     """A rank's record, which must be of this step and rank. Raises VaultError that says what is wrong."""
-    saved = decode(Saved, data)
+    return check_saved(decode(Saved, data), step, rank)
+
+
+def check_saved(saved: Saved, step: int, rank: int) -> Saved:
+    """The same record, when it can be one of this step and rank. Raises VaultError."""
     if (saved.step, saved.rank) != (step, rank):
         raise VaultError(f"is of step {saved.step} and rank {saved.rank}, and lies in the folder of step {step} and rank {rank}")
-    if not 0 <= saved.rank < saved.world <= MOST_RANK + 1 or saved.step > MOST_STEP:
-        raise VaultError(f"has rank {saved.rank} of a world of {saved.world}")
+    if not 0 <= saved.rank < saved.world <= MOST_RANK + 1 or not 0 <= saved.step <= MOST_STEP:
+        raise VaultError(f"has step {saved.step} and rank {saved.rank} of a world of {saved.world}")
     if not (math.isfinite(saved.taken) and 0 <= saved.taken <= LATEST):
         raise VaultError(f"was taken at {saved.taken}, which is no time")
     for name, size in saved.files.items():

@@ -44,8 +44,8 @@ class InMemory(msgspec.Struct, frozen=True, kw_only=True):
     idle: bool = False  # its job has not saved for long
 
 
-def make_room(steps: Sequence[InMemory], limit: int) -> Room:
-    """What leaves shared memory: at once what is safe and not among the newest two of its job; above the limit also what is superseded.
+def make_room(steps: Sequence[InMemory], limit: int, newest: int = NEWEST) -> Room:
+    """What leaves memory: at once what is safe and not among the newest (two) of its job; above the limit also what is superseded.
 
     Of a job that has not saved for long everything that is safe goes: it has ended, or comes back from the durable tier.
 
@@ -55,7 +55,7 @@ def make_room(steps: Sequence[InMemory], limit: int) -> Room:
     jobs: dict[str, list[InMemory]] = {}
     for one in sorted(steps, key=lambda each: -each.step):
         jobs.setdefault(one.job, []).append(one)
-    old = sorted((one for each in jobs.values() for one in _list_old(each)), key=lambda one: one.step)
+    old = sorted((one for each in jobs.values() for one in _list_old(each, newest)), key=lambda one: one.step)
     go = [one for one in old if one.safe]
     used = sum(one.size for one in steps) - sum(one.size for one in go)
     lost: list[InMemory] = []
@@ -67,13 +67,13 @@ def make_room(steps: Sequence[InMemory], limit: int) -> Room:
     return Room(go=[(one.job, one.step) for one in (*go, *lost)], lost=[(one.job, one.step) for one in lost], used=used, text=text)
 
 
-def _list_old(steps: Sequence[InMemory]) -> Sequence[InMemory]:
-    """What is older than the newest two steps that have as many parts as any (one that is just being saved has not); all of an idle job."""
+def _list_old(steps: Sequence[InMemory], newest: int) -> Sequence[InMemory]:
+    """What is older than the newest (two) steps that have as many parts as any (one in the saving has not); all of an idle job."""
     if all(one.idle for one in steps):
         return steps
     most = max(one.ranks for one in steps)
     full = [index for index, one in enumerate(steps) if one.ranks == most]
-    return steps[full[NEWEST - 1] + 1 :] if len(full) >= NEWEST else ()
+    return steps[full[newest - 1] + 1 :] if len(full) >= newest else ()
 
 
 def _has_followers(one: InMemory, jobs: Mapping[str, Sequence[InMemory]]) -> bool:

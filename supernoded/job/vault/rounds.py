@@ -13,12 +13,11 @@ from supernoded.job.vault.catalogue import Catalogue, Held, Tier, list_jobs, lis
 from supernoded.job.vault.clearing import clear_drafts, remove_step
 from supernoded.job.vault.files import Files
 from supernoded.job.vault.flushing import Pen, hash_part, put_record, seal
-from supernoded.job.vault.names import ROOM_FILE, name_step
+from supernoded.job.vault.names import DURABLE, ROOM_FILE, SHARED, name_step
 from supernoded.job.vault.records import Whole, encode
 from supernoded.job.vault.retention import InMemory, Room, make_room
 from supernoded.job.vault.storing import Storing, describe_tier
 
-SHARED, DURABLE = "shared", "durable"
 FIRST_PAUSE = 1.0  # seconds before a tier in trouble is tried again; doubled each time
 SHARE = 0.8  # of shared memory that checkpoints may take, where the settings do not say (ours)
 
@@ -136,6 +135,10 @@ class Rounds:
         room = make_room([one for job, catalogue in held.items() for one in self._weigh(job, catalogue.parts)], self._find_limit())
         for job, step in room.go:
             remove_step(self._files, self._shared.root / job, step, self._pen)
+        for job in held:  # of a job that has ended nothing stays: the daemon counts jobs
+            if self._files.find_age(self._shared.root / job) > self._forget_s:
+                self._files.remove_empty(self._shared.root / job)
+                self._cleared.discard(job)
         outcome.troubles[SHARED] += [
             f"step {step} of {job} left shared memory before it was durable: the limit is reached, and two newer steps are there"
             for job, step in room.lost

@@ -12,6 +12,7 @@ from supernoded.errors import VaultError
 from supernoded.job.vault.records import decode, encode
 
 FILE = "status.json"
+LATE_S = 10.0  # seconds after which a status is of the past, whoever has its process number now: it is written every second or so (ours)
 CLAIMED_RATIO, CLAIMED_CPU = 3.2, 15.0  # C12: doubted, so what is measured stands beside
 
 
@@ -54,6 +55,7 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     durables: Mapping[str, Newest] = {}
     troubles: Mapping[str, str] = {}
     daemon: Mapping[str, str] = {}
+    peers: Mapping[str, str] = {}
     packing: Packing | None = None
     said: Sequence[str] = ()
 
@@ -75,10 +77,11 @@ def read_status(folder: Path) -> Status:
 
 def show_status(status: Status, now: float) -> list[str]:
     """Lines for a person."""
-    alive = "running" if Path(f"/proc/{status.pid}").exists() else "NOT RUNNING"
+    age = max(0.0, now - status.at)
+    alive = "NOT RUNNING" if not Path(f"/proc/{status.pid}").exists() else "running" if age <= LATE_S else "NOT WRITING THIS ANY MORE"
     lines = [
-        f"vault of {status.node}: {alive} (process {status.pid}), as of {max(0.0, now - status.at):.0f} s ago",
-        f"shared   {status.shared}: {status.used} of {status.limit} bytes",
+        f"vault of {status.node}: {alive} (process {status.pid}), as of {age:.0f} s ago",
+        f"shared   {status.shared}: {f'{status.used} of {status.limit} bytes' if status.limit else 'not looked at yet'}",
         f"durable  {status.durable or 'none: checkpoints end with the node'}",
     ]
     lines += [
@@ -86,6 +89,7 @@ def show_status(status: Status, now: float) -> list[str]:
         for job, one in sorted(status.durables.items())
     ]
     lines += [f"daemon, for {job}: {state}" for job, state in sorted(status.daemon.items())]
+    lines += [f"peer     {address}: {state}" for address, state in sorted(status.peers.items())]
     lines += [f"trouble, {tier}: {text}" for tier, text in sorted(status.troubles.items())]
     lines += [status.packing.describe()] if status.packing is not None else []
     return [*lines, *status.said]

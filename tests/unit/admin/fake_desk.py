@@ -251,6 +251,8 @@ JOB = JobRow(
     saved_step=1100,
     durable_step=1100,
     durable_age=180.0,
+    interval=294.0,
+    interval_text="a checkpoint every 294 s: a save takes 0.5 s and failures are 24 h apart (0 in 0 h), for which Daly gives 294 s",
     troubles=("durable: /mnt/durable is full",),
     ranks=(
         RankRow(rank=0, card="n0/card0", state="saving", step=1204, step_time=1.5, age=0.25),
@@ -284,6 +286,7 @@ class FakeDesk:
     def __init__(self) -> None:
         self.asked: list[Filter] = []
         self.recorded: list[Request] = []
+        self.more: dict[str, object] = {}  # of it besides
         self.stages = ["saving"]  # of the request, look by look
         self.checkpoints: list[CheckpointAsk] = []
         self.changes: list[tuple[str, Mode, Caller]] = []
@@ -330,7 +333,7 @@ class FakeDesk:
     async def find_checkpoint(self, job: str, request: str) -> Requested:
         self._check_job(job)
         stage = self.stages.pop(0) if len(self.stages) > 1 else self.stages[0]
-        one = msgspec.structs.replace(REQUEST, stage=stage, text=f"checkpoint hand/1 is {stage} at step 1204")
+        one = msgspec.structs.replace(REQUEST, stage=stage, text=f"checkpoint hand/1 is {stage} at step 1204", **self.more)
         return Requested(now=NOW, job=job, request=one if request != "hand/0" else None)
 
     async def ask_checkpoint(self, job: str, wanted: CheckpointAsk, caller: Caller) -> Requested:

@@ -41,7 +41,7 @@ from supernoded.messages import (
     Timeline,
 )
 from supernoded.model import Level, Mode, State, Verdict
-from tests.unit.admin.fake_desk import INCIDENT, LONG_SENTENCE, OUTAGE, STATUS, FakeDesk, serving
+from tests.unit.admin.fake_desk import INCIDENT, LONG_SENTENCE, NOW, OUTAGE, STATUS, FakeDesk, serving
 
 Run = Callable[..., Result]
 
@@ -76,7 +76,7 @@ VERBS: list[tuple[list[str], type[Answer], str]] = [
     (["power"], Power, "pdu/A1  A     9,000 W  2 outlets, 93 s left  after 10 s  restored, shed in 2.3 ms 1 min ago  12   good"),
     (["power", "timeline"], Timeline, "-0.250 s  seen     ups/A       ups.status: ol -> discharg ob"),
     (["power", "timeline", OUTAGE.id], Timeline, "+0.500 s  done     pdu/A1      power.shed: 8 outlets open, 2.3 ms after the trigger"),
-    (["jobs"], Jobs, "train  saving  2 of 2  1,204  1.5 s      4.25 s  0.5 s  1100 (3 min old)  checkpoint hand/1 is saving at step 1204"),
+    (["jobs"], Jobs, "train  saving  2 of 2  1,204  1.5 s      4.25 s  0.5 s  4 min 54 s  1100 (3 min old)  checkpoint hand/1 is saving"),
     (["jobs"], Jobs, "train: durable: /mnt/durable is full"),
     (["jobs", "train"], Jobs, "0     n0/card0  saving   1,204"),
     (["checkpoint", "request", "train", "--reason", "before the fibre is changed"], Requested, "request      hand/1"),
@@ -146,6 +146,13 @@ def test_a_checkpoint_that_fails_is_a_no(run: Run, desk: FakeDesk) -> None:
     assert (result.exit_code, "checkpoint hand/1 is failed" in result.stderr) == (1, True)
 
 
+def test_without_a_durable_tier_saved_is_what_was_asked_for_and_a_hard_limit_ends_the_waiting(run: Run, desk: FakeDesk) -> None:
+    desk.stages, desk.more = ["saved"], {"wanted": "saved"}
+    assert run("checkpoint", "request", "train", "--wait").exit_code == 0
+    desk.more = {"hard": NOW - 1.0}
+    assert run("checkpoint", "request", "train", "--wait").exit_code == 1
+
+
 def test_a_job_that_nobody_knows_is_a_no(run: Run) -> None:
     for arguments in (("checkpoint", "request", "trian"), ("checkpoint", "status", "trian")):
         result = run(*arguments)
@@ -163,7 +170,7 @@ def test_calm_power_says_what_it_does_not_know() -> None:
     calm = Verdict(kind="power.outage", subject="power/site", level=Level.CLEAR, text="all feeds carry", at=1.0)
     assert render_power(Power(now=2.0, verdicts=(calm,)))[0] == "All is well with power."
     unsure = msgspec.structs.replace(calm, level=Level.UNSURE)
-    assert render_power(Power(now=2.0, verdicts=(calm, unsure)))[0].endswith("1 verdict could not be given for want of readings.")
+    assert str(render_power(Power(now=2.0, verdicts=(calm, unsure)))[0]).endswith("1 verdict could not be given for want of readings.")
     elsewhere = render_power(Power(now=2.0, judged_by="n0"))[0]
     assert elsewhere == "No rule of this daemon judges power; node n0 has the role that judges it."
 

@@ -44,7 +44,7 @@ class Folders:
             }
             (home / "sums.json").write_text(json.dumps({"v": 1, "pack": "none", "files": sums}))
             parts[str(rank)] = sha256((home / "sums.json").read_bytes()).hexdigest()
-        (folder / "whole.json").write_text(json.dumps({"v": 1, "step": step, "world": world, "run": "", "parts": parts}))
+        (folder / "whole.json").write_text(json.dumps({"v": 1, "step": step, "world": world, "run": "", "taken": 1.0, "parts": parts}))
 
 
 @pytest.fixture

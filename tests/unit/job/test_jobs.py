@@ -13,7 +13,7 @@ from supernoded.errors import SettingsError, WireError
 from supernoded.job.jobs import Jobs, open_jobs
 from supernoded.job.keeping import Keeping
 from supernoded.job.listening import listen
-from supernoded.job.protocol import Agreed, Beat, FromPeer, Hello, Saving, Welcome, decode_daemon, encode
+from supernoded.job.protocol import Agreed, Beat, FromPeer, Hello, Request, Saving, Welcome, decode_daemon, encode
 from supernoded.job.training import Kept
 from supernoded.limits import Limits
 from supernoded.messages import RequestRow
@@ -28,8 +28,8 @@ LOG = logging.getLogger("test")
 class House:
     """A daemon's jobs on a real socket, with files in memory and a clock that stands."""
 
-    def __init__(self, folder: Path) -> None:
-        found = parse_settings('node = "n0"', "test", folder, {"STATE_DIRECTORY": "/state", "RUNTIME_DIRECTORY": str(folder)})
+    def __init__(self, folder: Path, more: str = "") -> None:
+        found = parse_settings(f'node = "n0"\n{more}', "test", folder, {"STATE_DIRECTORY": "/state", "RUNTIME_DIRECTORY": str(folder)})
         assert isinstance(found, Settings)
         self.settings, self.clock, self.wires = found, ManualClock(), MemoryWires()
 
@@ -101,6 +101,31 @@ async def test_a_request_survives_the_daemon(house: House) -> None:
         assert jobs.desk.list_jobs()[0].state == "absent"
         with pytest.raises(WireError, match="there is no job other"):
             jobs.desk.find_request("other")
+
+
+@pytest.mark.parametrize(
+    ("more", "asks"),
+    [
+        ("mode = 'act'", False),
+        ("[vault]\ndurable = '/disk'", False),  # in observe
+        ("mode = 'act'\n[vault]\ndurable = '/disk'", True),
+        ("mode = 'act'\n[vault]\ndurable = '/disk'\n[vault.interval]\nask = false", False),
+        ("[vault.interval]\nask = true", True),
+    ],
+)
+async def test_it_asks_at_an_interval_where_storage_is_or_it_is_told_to(tmp_path: Path, more: str, asks: bool) -> None:
+    house = House(tmp_path, more)
+    async with house.run() as jobs:
+        reader, writer = await dial(house, Beat(step=4))
+        async with asyncio.timeout(10):
+            while jobs.desk.list_jobs()[0].step != 4:
+                await asyncio.sleep(0)
+        await house.clock.advance(61.0)
+        (row,) = jobs.desk.list_jobs()
+        assert (row.interval, bool(row.interval_text), row.request is not None) == ((60.0 if asks else None), asks, asks)
+        if asks:
+            assert isinstance(decode_daemon(await asyncio.wait_for(reader.readline(), 10)), Request)
+        writer.close()
 
 
 async def test_a_file_that_is_garbage_is_named_and_left_out(caplog: pytest.LogCaptureFixture) -> None:

@@ -209,7 +209,7 @@ async def test_steps_saves_and_phases_are_read() -> None:
     assert (saving["job/train", "job.state"], saving["job/train/rank1", "rank.state"]) == ("saving", "saving")
     wanted = {"job.state": "running", "job.world_size": 2, "job.ranks": 2, "job.step": 2, "job.step_time": 2, "job.save_time": 4}
     wanted |= {"job.stall_time": 1, "job.saved_step": 2, "job.durable_step": 2, "job.durable_age": 4}
-    wanted |= {"job.request": "none", "job.phase": "evaluation"}
+    wanted |= {"job.request": "none", "job.phase": "evaluation", "job.trouble": ""}
     assert {quantity: values["job/train", quantity] for quantity in wanted} == wanted
     assert (values["job/train/rank0", "rank.state"], values["job/train/rank0", "rank.beat_age"]) == ("phase", 3)
     site.ranks[1].hang_up()

@@ -11,8 +11,10 @@ from supernoded.job.protocol import (
     Beat,
     Hello,
     Refused,
+    VaultTrouble,
     Welcome,
 )
+from supernoded.job.server import VAULT_LOST
 from tests.unit.job.daemon import Caller, Side
 
 WITHIN = 10.0, 20.0
@@ -125,3 +127,19 @@ def test_no_bytes_raise(chunks: list[bytes], known: bool) -> None:
         caller.peer.data_received(chunk)
     caller.hang_up()
     assert not side.server.jobs or not side.server.jobs["train"].here
+
+
+def test_a_vault_that_goes_is_a_trouble_of_the_jobs_that_run() -> None:
+    side = Side()
+    rank, vault = side.start_rank(0, 1), side.start_other("vault")
+    vault.say(VaultTrouble(tier="durable", text="full"))
+    job = side.server.jobs["train"]
+    assert job.list_troubles() == ["durable: full"]
+    side.news.clear()
+    vault.hang_up()
+    assert (job.list_troubles(), side.news) == ([f"vault: {VAULT_LOST}"], ["train"])
+    again = side.start_other("vault")
+    assert job.list_troubles() == []
+    rank.hang_up()
+    again.hang_up()
+    assert job.list_troubles() == []

@@ -113,3 +113,14 @@ async def test_garbage_and_refusals_are_told_and_tried_again(tmp_path: Path) -> 
     assert len(states) == 4
     assert states[0] == "not connected: the daemon refused: no token"
     assert all(state.startswith("not connected: ") for state in states)
+
+
+async def test_of_a_job_that_has_gone_nothing_is_told_any_more(tmp_path: Path) -> None:
+    daemon, links = Daemon(), Links(tmp_path / "job.sock", {}, SystemClock())
+    async with serving(tmp_path / "job.sock", daemon):
+        links.keep(["llama"])
+        assert isinstance(await daemon.hear(), Hello)
+        links.keep([])
+        await asyncio.wait_for(daemon.over.wait(), 10)
+        assert links.list_states() == {}
+        await links.close()

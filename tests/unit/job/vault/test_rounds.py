@@ -4,6 +4,7 @@ import errno
 import hashlib
 import json
 import os
+import time
 from pathlib import Path
 from typing import Any
 
@@ -215,3 +216,8 @@ def test_what_is_durable_of_a_job_that_has_ended_leaves_shared_memory(tmp_path: 
 
     assert list_steps(bench.shared.root) == []
     assert choose_step(SystemFiles(), bench.tiers, JOB).step == 3
+    long_ago = time.time() - 3700.0
+    os.utime(bench.shared.root / JOB, (long_ago, long_ago))
+    rounds.run()
+    assert not (bench.shared.root / JOB).exists()
+    assert rounds.run().jobs == []

@@ -35,6 +35,7 @@ def test_what_is_written_is_read_and_shown(tmp_path: Path) -> None:
     lines = show_status(read_status(tmp_path), 103.0)
 
     assert lines[0] == f"vault of n0: running (process {os.getpid()}), as of 3 s ago"
+    assert "NOT WRITING THIS ANY MORE" in show_status(STATUS, 200.0)[0]
     assert "job llama: step 7 durable 1.5 s after it was saved, 10 bytes, saved 13 s ago" in lines
     assert "trouble, durable: full" in lines
     assert any("3.00:1 at 40.0 % of the machine's processors" in line and "the documents say 3.2:1" in line for line in lines)

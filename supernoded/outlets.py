@@ -16,7 +16,7 @@ from supernoded.model import Action, Effect, Sight
 
 SWITCH_KINDS = frozenset({"power.off", "power.on", "outlet.off", "outlet.on"})
 LEAST_W = 2.0  # below this nothing is drawn: meters of outlets resolve one watt (ours)
-LEAST_A = 0.05  # the same where only current is metered: they resolve a tenth of an ampere (PowerNet-MIB) or a hundredth (Sentry3-MIB)
+LEAST_A = 0.05  # the same of current: they resolve a tenth of an ampere (PowerNet-MIB) or a hundredth (Sentry3-MIB)
 
 
 class OutletSight(msgspec.Struct, frozen=True, kw_only=True):
@@ -46,10 +46,9 @@ class Outlets(Protocol):
 
 
 def judge_drawing(watts: float | None, amperes: float | None) -> bool | None:
-    """Whether an outlet feeds anything, by watts before amperes; None when neither is known."""
-    if watts is not None:
-        return watts >= LEAST_W
-    return None if amperes is None else amperes >= LEAST_A
+    """Whether an outlet feeds anything, by either meter: a wattmeter that is not there often reads 0. None when neither is known."""
+    told = [value >= least for value, least in ((watts, LEAST_W), (amperes, LEAST_A)) if value is not None and value >= 0.0]
+    return any(told) if told else None
 
 
 def judge_outlet(sight: OutletSight | None, *, on: bool) -> Sight:

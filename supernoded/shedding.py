@@ -110,14 +110,23 @@ class StagedShed:
             return await self._judge(self.sheddable, on=False)
         firing = await self.record.read()
         if firing.restored:
-            return Sight(effect=Effect.PRESENT, text="nothing that we opened is open")
-        if action.issued - firing.at < SHOWS_AFTER:
+            return Sight(effect=Effect.PRESENT, text="nothing that we opened is open") if firing.incident else await self._look_unrecorded()
+        if 0.0 <= action.issued - firing.at < SHOWS_AFTER:  # a clock that was set back in between says nothing
             text = f"shed less than {SHOWS_AFTER:g} s before: its outlets may still show what they were"
             return Sight(effect=Effect.ABSENT, text=text)
         sight = await self._judge(firing.opened, on=True)
         if sight.effect is Effect.PRESENT:
             await self.record.write(action.scope, msgspec.structs.replace(firing, restored=True))
         return sight
+
+    async def _look_unrecorded(self) -> Sight:
+        """Without any record, as after another daemon has held the feed, nothing is closed, and nothing is told as closed."""
+        seen = await self.outlets.look(self.sheddable) if self.sheddable else {}
+        off = ", ".join(str(number) for number in self.sheddable if number not in seen or seen[number].state != "on")
+        if not off:
+            return Sight(effect=Effect.PRESENT, text="every outlet that may be shed is on")
+        text = f"outlets {off} are not on, and this daemon has not opened them: look at who has, and close them there or by hand"
+        return Sight(effect=Effect.UNKNOWN, text=text)
 
     async def _open(self, action: Action) -> None:
         if not self.sheddable:

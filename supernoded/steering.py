@@ -21,6 +21,7 @@ from supernoded.supervisor import BUGS, Health, bounded, describe
 from supernoded.vetting import vet_setpoint
 
 ASK_AGAIN = 2.0  # seconds until a loop that put nothing is asked again, where its own period is longer (ours)
+HEARD_WITHIN = 1.0  # seconds in which a word against it is heard, however long its period is (ours)
 LIVES = 3.0  # periods a setpoint stands without being renewed
 SUMMARY = 60.0  # seconds between two rows about an engaged loop (design section 8)
 HAND_BACK_TIMEOUT = 4.0  # seconds; a clean stop has 5
@@ -57,9 +58,17 @@ class Steering:
         try:
             while True:
                 put = await self._turn()
-                await self._h.clock.sleep(self._loop.period if put else min(self._loop.period, ASK_AGAIN))
+                await self._rest(self._loop.period if put else min(self._loop.period, ASK_AGAIN))
         finally:
             await self._disengage("the loop ends")
+
+    async def _rest(self, seconds: float) -> None:
+        """Until the next turn; one who is waiting for the device to be handed back does not wait out a long period."""
+        due = self._h.clock.now() + seconds
+        while (left := due - self._h.clock.now()) > 0.0:
+            await self._h.clock.sleep(min(left, HEARD_WITHIN))
+            if self.engaged and self._refusal() is not None:
+                return
 
     async def _turn(self) -> bool:
         """Whether a setpoint was put: a loop that had none to give is asked again soon, as it may only have seen too little yet."""
@@ -119,7 +128,7 @@ class Steering:
             self.last_word = await self._hand_back()
             self._h.health.report(self._name, "")
         except WireError as error:
-            self.last_word = f"not handed back, its setpoint expires within {LIVES * self._loop.period:g} s: {error}"
+            self.last_word = f"not handed back, it falls back by itself when its last setpoint expires: {error}"
             self._h.health.report(self._name, f"{self.target} was {self.last_word}")
         finally:
             self.disengaged.set()

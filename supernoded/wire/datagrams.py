@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 from collections.abc import Callable
 from urllib.parse import urlsplit
 
 import msgspec
 
 from supernoded.errors import WireError
+from supernoded.wire.names import Lookup
 from supernoded.wire.pen import Pen
 from supernoded.wire.stream import explain, spell_host
 
@@ -49,6 +51,7 @@ class SocketDatagrams:
         self.address = address
         self._pen = pen
         self._opening = asyncio.Lock()
+        self._lookup = Lookup(address.host, address.port, socket.SOCK_DGRAM)
         self._socket: _Socket | None = None
 
     async def exchange(self, request: bytes, fits: Fits, within: float = 1.0, tries: int = 3) -> bytes:
@@ -84,14 +87,17 @@ class SocketDatagrams:
         try:
             async with asyncio.timeout(within), self._opening:
                 if self._socket is None or self._socket.lost:
-                    loop = asyncio.get_running_loop()
-                    opened = await loop.create_datagram_endpoint(lambda: _Socket(to.name), remote_addr=(to.host, to.port))
+                    opened = await self._lookup.reach(self._connect)
                     opened[1].transport, self._socket = opened
                 return self._socket
         except TimeoutError as error:
             raise WireError(f"{to.name}: not opened within {within:g} s; is the name server there?") from error
         except OSError as error:
             raise WireError(f"{to.name}: {explain(error)}; is the address right?") from error
+
+    async def _connect(self, host: str, port: int) -> tuple[asyncio.DatagramTransport, _Socket]:
+        loop, name = asyncio.get_running_loop(), self.address.name
+        return await loop.create_datagram_endpoint(lambda: _Socket(name), remote_addr=(host, port))
 
 
 class _Socket(asyncio.DatagramProtocol):

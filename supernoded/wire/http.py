@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import socket
 import ssl
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -11,11 +12,12 @@ from urllib.parse import urlsplit
 
 import aiohttp
 import msgspec
-from aiohttp.abc import AbstractStreamWriter
+from aiohttp.abc import AbstractResolver, AbstractStreamWriter, ResolveResult
 
 from supernoded.errors import NotHeldError, WireError
 from supernoded.wire.files import read_text
 from supernoded.wire.hop import Hop
+from supernoded.wire.names import Lookup
 from supernoded.wire.pen import Pen
 from supernoded.wire.tls import make_tls
 
@@ -59,6 +61,7 @@ class JsonHttp:
     def __init__(self, door: Door, pen: Pen) -> None:
         self.door = door
         self._pen, self._hop, self._free = pen, Hop(), asyncio.Lock()
+        self._resolver = _Resolver(door)
         self._pass: _Pass | None = None
         self._session: aiohttp.ClientSession | None = None
 
@@ -95,7 +98,7 @@ class JsonHttp:
             raise WireError(f"{url}: {method} failed: {_clip(str(error) or type(error).__name__)}; is the device there?") from error
 
     async def _send(self, method: str, url: str, order: _Order | None, let_in: _Pass) -> Mapping[str, object]:
-        connector = aiohttp.TCPConnector(limit=1, force_close=True, ssl=let_in.tls if let_in.tls is not None else True)
+        connector = aiohttp.TCPConnector(limit=1, force_close=True, ssl=let_in.tls or True, resolver=self._resolver)
         extra = {"If-Match": order.match} if order is not None and order.match else {}
         jar, unbounded = aiohttp.DummyCookieJar(), aiohttp.ClientTimeout(total=None)
         self._session = aiohttp.ClientSession(connector=connector, cookie_jar=jar, timeout=unbounded, headers=let_in.headers)
@@ -104,6 +107,26 @@ class JsonHttp:
             if answer.status == UNAUTHORISED:
                 self._pass = None  # the password may have been changed since: its file is read anew
             return _take(url, answer, data)
+
+
+class _Resolver(AbstractResolver):
+    """Looks up the one host that there is, one look-up at a time."""
+
+    def __init__(self, door: Door) -> None:
+        parts = urlsplit(door.base)
+        self._lookup = Lookup(parts.hostname or "", parts.port or 0)
+
+    async def resolve(self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET) -> list[ResolveResult]:
+        """Called by aiohttp, which then tries one after the other."""
+        found = [(address, socket.AF_INET6 if ":" in address else socket.AF_INET) for address, _ in await self._lookup.find()]
+        return [
+            ResolveResult(hostname=host, host=address, port=port, family=kind, proto=0, flags=socket.AI_NUMERICHOST)
+            for address, kind in found
+            if family in (socket.AF_UNSPEC, kind)
+        ]
+
+    async def close(self) -> None:
+        """Called by aiohttp."""
 
 
 class _Pass(msgspec.Struct, frozen=True):

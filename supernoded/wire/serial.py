@@ -67,7 +67,7 @@ def open_serial(address: LineAddress) -> serial.Serial:
         device = serial.Serial(
             address.place, address.baud, parity=address.parity, stopbits=address.stop, timeout=0, write_timeout=0, exclusive=True
         )
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, termios.error) as error:  # an adapter that goes away while it is being set up
         raise WireError(_say_why(error)) from error
     try:
         fcntl.ioctl(device.fileno(), termios.TIOCEXCL)
@@ -77,8 +77,8 @@ def open_serial(address: LineAddress) -> serial.Serial:
     return device
 
 
-def _say_why(error: OSError | ValueError) -> str:
-    number = error.errno if isinstance(error, OSError) else None
+def _say_why(error: OSError | ValueError | termios.error) -> str:
+    number = error.errno if isinstance(error, OSError) else error.args[0] if isinstance(error, termios.error) else None
     return WORDS.get(number or 0) or (os.strerror(number) if number else f"cannot be used as a serial line: {error}")
 
 

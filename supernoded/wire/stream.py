@@ -14,6 +14,7 @@ import msgspec
 
 from supernoded.errors import WireError
 from supernoded.wire.hop import Hop
+from supernoded.wire.names import Lookup
 from supernoded.wire.pen import Pen
 from supernoded.wire.ports import Find, Greeting
 from supernoded.wire.tls import make_tls
@@ -62,6 +63,7 @@ class SocketStream:
     def __init__(self, address: Address, pen: Pen) -> None:
         self.address = address
         self._pen, self._hop, self._free = pen, Hop(), asyncio.Lock()
+        self._lookup = Lookup(address.host, address.port)
         self._line: _Line | None = None
         self._greeting: Greeting | None = None
 
@@ -84,16 +86,16 @@ class SocketStream:
             self._line = None
 
     async def _exchange(self, request: bytes, end: bytes | Find, within: float, ask: Callable[[], None]) -> bytes:
-        name = self.address.line
+        name, missed = self.address.line, f"no turn within {within:g} s, others talk; {len(request)} bytes were not sent"
         try:
             async with asyncio.timeout(within), self._free:
+                missed = f"not connected and greeted within {within:g} s; {len(request)} bytes were not sent, is the device there?"
                 line = await self._open(within)
                 ask()
+                missed = f"no answer to {len(request)} bytes within {within:g} s; the line is closed, as the answer may still come"
                 return await line.ask(request, end)
         except TimeoutError as error:
-            raise WireError(
-                f"{name}: no answer to {len(request)} bytes within {within:g} s; the line is closed, as the answer may still come"
-            ) from error
+            raise WireError(f"{name}: {missed}") from error
         except WireError:
             raise
         except OSError as error:
@@ -104,8 +106,10 @@ class SocketStream:
         if self._line is not None and not self._line.lost:
             return self._line
         loop, to = asyncio.get_running_loop(), self.address
-        connect = loop.create_unix_connection(_Line, to.path) if to.path else loop.create_connection(_Line, to.host, to.port)
-        _, line = await connect
+        if to.path:
+            _, line = await loop.create_unix_connection(_Line, to.path)
+        else:
+            _, line = await self._lookup.reach(lambda host, port: loop.create_connection(_Line, host, port))
         line.name = to.line
         if self._greeting is not None:
             try:

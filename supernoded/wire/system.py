@@ -19,6 +19,7 @@ from supernoded.wire.host import SystemHost
 from supernoded.wire.http import JsonHttp, parse_door
 from supernoded.wire.line import Dial, SharedLine
 from supernoded.wire.line_address import LineAddress, parse_line
+from supernoded.wire.names import Lookup
 from supernoded.wire.pen import Pen
 from supernoded.wire.ports import Command, Datagrams, Http, Line, Stream, Tree
 from supernoded.wire.serial import SerialDial
@@ -40,9 +41,11 @@ def make_serial_line(address: LineAddress, pen: Pen) -> Line:
 
 def make_tcp_line(address: LineAddress, pen: Pen) -> Line:
     """A gateway, or a device with a TCP port of its own; asyncio sets TCP_NODELAY. One that is gone without a word is found out."""
+    lookup = Lookup(address.place, address.port)
 
     async def dial(protocol: asyncio.Protocol) -> None:
-        transport, _ = await asyncio.get_running_loop().create_connection(lambda: protocol, address.place, address.port)
+        loop = asyncio.get_running_loop()
+        transport, _ = await lookup.reach(lambda host, port: loop.create_connection(lambda: protocol, host, port))
         transport.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, UNHEARD_MS)
 
     return SharedLine(address, dial, pen)

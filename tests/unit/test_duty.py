@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import cast
 
 import pytest
 
+from supernoded.cluster.digests import Speaker
+from supernoded.cluster.session import Session
+from supernoded.daemon import connect_duties
 from supernoded.duty import Duty, Means
 from supernoded.guards import Tally
+from supernoded.history import View
 from supernoded.journal import entries
-from supernoded.model import NODE, Action, Outcome, Result, Step
+from supernoded.model import NODE, Action, Outcome, Result, Step, Verdict
 from supernoded.modes import Modes
 from supernoded.parts import World
+from supernoded.reading import make_reading
 from supernoded.registry import Parts
 from supernoded.settings import default_settings
 from tests.unit.casework import Witness, memory_journal, now
@@ -33,6 +39,22 @@ class Turn:
 
     def steer(self, seen: object, memory: None) -> tuple[None, None]:
         return None, None
+
+
+@dataclass
+class Ear:
+    """A rule that notes how often it is asked, and what it then sees."""
+
+    scope: str
+    kind: str = "test.heard"
+    watches: Mapping[str, float] = field(default_factory=lambda: {"pdu.armed": 60.0})
+    heard: list[tuple[str, ...]] = field(default_factory=list)
+
+    def start(self) -> None: ...
+
+    def judge(self, seen: View, memory: None) -> tuple[None, Sequence[Verdict]]:
+        self.heard.append(tuple(seen.subjects("pdu.armed")))
+        return memory, ()
 
 
 def make_means(parts: Parts, tally: Tally) -> Means:
@@ -78,5 +100,19 @@ def test_a_loop_without_its_handle_is_named() -> None:
         assert Duty(NODE, 0, means, journal, journal).steerings == []
         (trouble,) = means.health.troubles()
         assert (trouble.name, trouble.text) == ("loop turn", "does not steer: no plugin hands in a handle for cdu/0/valve")
+
+    run(main())
+
+
+def test_a_role_hears_once_what_another_scope_reads_and_the_node_does_not() -> None:
+    async def main() -> None:
+        scopes = (NODE, "feed/A", "power/site")
+        ears = {scope: Ear(scope) for scope in scopes}
+        means, journal = make_means(Parts(rules=list(ears.values())), Tally(1, 1)), memory_journal()
+        node, feed, power = (Duty(scope, 0, means, journal, journal) for scope in scopes)
+        connect_duties(means.settings, node, (feed, power), cast("Session", None), cast("Speaker", None), frozenset(), means.clock)
+        feed.take([make_reading("pdu/A1", "pdu.armed", 1.0, "1", now())], 5.0)
+        assert {scope: ear.heard for scope, ear in ears.items()} == {NODE: [], "feed/A": [("pdu/A1",)], "power/site": [("pdu/A1",)]}
+        await journal.close()
 
     run(main())

@@ -26,9 +26,20 @@ def test_an_outlet_that_is_not_there() -> None:
 
 @pytest.mark.parametrize(
     ("watts", "amperes", "drawing"),
-    [(0.0, 9.0, False), (2.0, None, True), (1.9, None, False), (None, 0.04, False), (None, 0.1, True), (None, None, None)],
+    [
+        (0.0, 9.0, True),
+        (0.0, 0.0, False),
+        (2.0, None, True),
+        (1.9, None, False),
+        (None, 0.04, False),
+        (None, 0.1, True),
+        (None, None, None),
+        (-1.0, None, None),
+        (-1.0, 0.1, True),
+        (-1.0, -1.0, None),
+    ],
 )
-def test_watts_go_before_amperes(watts: float | None, amperes: float | None, drawing: bool | None) -> None:
+def test_current_flows_when_either_meter_says_so(watts: float | None, amperes: float | None, drawing: bool | None) -> None:
     assert judge_drawing(watts, amperes) is drawing
 
 

@@ -43,6 +43,26 @@ async def test_a_pdu_that_still_shows_what_was_is_not_believed(supernoded_wires:
     assert strip.sent[3:] == [(1, True), (2, True), (3, True)]
 
 
+async def test_a_clock_that_was_set_back_since_the_firing_keeps_no_restore_waiting(supernoded_wires: MemoryWires) -> None:
+    shed = make_shed(Strip(o1=True, o2=True, o3=True), supernoded_wires)
+    await shed.apply(order("power.shed"))
+    hour_back = order("power.restore", later=-3600.0)  # in the daemon's next life
+    assert (await shed.observe(hour_back)).effect is Effect.ABSENT
+    await shed.apply(hour_back)
+    assert (await shed.observe(hour_back)).effect is Effect.PRESENT
+
+
+async def test_without_a_record_what_is_off_is_not_told_as_restored(supernoded_wires: MemoryWires) -> None:
+    strip = Strip(o1=True, o2=False, o3=True, o4=False)
+    shed = make_shed(strip, supernoded_wires)
+    sight = await shed.observe(order("power.restore"))
+    assert (sight.effect, "outlets 2 are not on, and this daemon has not opened them" in sight.text) == (Effect.UNKNOWN, True)
+    await shed.apply(order("power.restore"))
+    assert strip.sent == []
+    strip.on[2] = True
+    assert await look(shed, "power.restore") is Effect.PRESENT
+
+
 async def test_what_is_restored_is_forgotten(supernoded_wires: MemoryWires) -> None:
     strip = Strip(o1=True, o2=True, o3=True)
     shed = make_shed(strip, supernoded_wires)

@@ -137,6 +137,18 @@ def test_leaving_act_hands_the_device_back(tmp_path: Path) -> None:
     steer(Scene(), tmp_path / "j.db", play)
 
 
+def test_a_loop_with_a_long_period_hands_back_within_a_second(tmp_path: Path) -> None:
+    async def play(scene: Scene, steering: Steering) -> None:
+        await asyncio.sleep(45.5)  # in the midst of its second period
+        scene.say(Mode.OBSERVE)
+        said = asyncio.get_running_loop().time()
+        await steering.disengaged.wait()
+        assert asyncio.get_running_loop().time() - said <= 1.0
+        assert (scene.valve.handed_back, len(scene.valve.put_at)) == (1, 2)
+
+    steer(Scene(Ramp(period=30.0)), tmp_path / "j.db", play)
+
+
 def test_a_lost_lease_stops_it_at_once(tmp_path: Path) -> None:
     async def play(scene: Scene, steering: Steering) -> None:
         await asyncio.sleep(2.5)
@@ -155,7 +167,7 @@ def test_a_dead_device_is_named_and_the_setpoint_is_left_to_expire(tmp_path: Pat
         assert "was not put: the valve does not answer" in scene.health.troubles()[0].text
         scene.say(Mode.OBSERVE)
         await steering.disengaged.wait()
-        assert steering.last_word == "not handed back, its setpoint expires within 3 s: the valve does not answer"
+        assert steering.last_word == "not handed back, it falls back by itself when its last setpoint expires: the valve does not answer"
 
     steer(Scene(), tmp_path / "j.db", play)
 

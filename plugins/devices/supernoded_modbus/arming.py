@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from supernoded.plugin import Effect, Setpoint, Sight, WireError
-from supernoded_modbus.pdu import ShedPdu
+from supernoded_modbus.pdu import ShedPdu, list_outlets
 
 
 class ShedHandle:
@@ -28,8 +28,11 @@ class ShedHandle:
         return Setpoint(target=self.target, quantity=self.quantity, value=armed.lease_left if armed.armed else 0.0, unit="s")
 
     async def hand_back(self, scope: str) -> Sight:
-        """Disarm, and look. Raises WireError."""
-        if (await self._pdu.look_armed()).armed:
+        """Disarm, and look; what somebody else has armed is left to him (safety rule 1). Raises WireError."""
+        before = await self._pdu.look_armed()
+        if before.armed and before.group != self._pdu.sheddable:
+            return Sight(effect=Effect.UNKNOWN, text=f"somebody else has armed {list_outlets(before.group)} and it is left to him")
+        if before.armed:
             await self._pdu.disarm(scope)
         armed = await self._pdu.look_armed()
         if armed.armed:

@@ -12,7 +12,8 @@ from supernoded_modbus.turns import Turns
 
 TURNAROUND_S = 0.2  # after a broadcast (safety rule 24)
 BITS = 11  # of a character, at most
-BUSY = (5, 6)  # acknowledged, busy: the device lives and wants to be asked later
+ACCEPTED = 5  # "acknowledged": it has the request and is at work on it; an order is then not sent again
+BUSY = (ACCEPTED, 6)  # the device lives and wants to be asked later
 BUSY_WAIT_S, BUSY_TRIES = 0.1, 3  # ours
 UNREACHED = (0x0A, 0x0B)  # a gateway's word on a unit behind it: that unit has failed, the line has not
 _WORDS = {1: "illegal function", 2: "illegal data address", 3: "illegal data value", 4: "device failure", 5: "acknowledged", 6: "busy"}
@@ -58,13 +59,14 @@ class Bus:
     async def ask(self, member: Member, question: Question, scope: str | None = None, *, urgent: bool = False) -> bytes:
         """The PDU that answers. With a scope it is an order, which asks the pen; orders and what is urgent go before polls.
 
-        Busy devices are asked again a few times. Raises WireError; RefusedError for an exception; NotHeldError.
+        Busy devices are asked again a few times; what they have accepted they are not told twice. Raises WireError; RefusedError for an
+        exception; NotHeldError.
         """
         for _ in range(BUSY_TRIES - 1):
             try:
                 return await self._ask(member, question, scope, urgent=urgent)
             except RefusedError as error:
-                if error.code not in BUSY:
+                if error.code not in BUSY or (scope is not None and error.code == ACCEPTED):
                     raise
             await self._clock.sleep(BUSY_WAIT_S)
         return await self._ask(member, question, scope, urgent=urgent)

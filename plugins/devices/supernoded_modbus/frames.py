@@ -19,6 +19,7 @@ from supernoded_modbus.maps import Table
 
 MOST = 256  # bytes of a serial frame (Modbus over Serial Line V1.02, 2.3)
 BROADCAST = 0
+ALONE = (0, 255)  # numbers of a device that is no gateway (Modbus Messaging on TCP/IP V1.0b, 4.4.2); what it calls itself is its own
 _EXCEPTION = 0x80  # bit of a function code
 _HEAD = struct.Struct(">HHHB")  # of Modbus TCP: transaction, protocol 0, length, unit
 _READS: dict[Table, type[ModbusPDU]] = {
@@ -136,30 +137,32 @@ class RtuFinder:
 
 
 class TcpFinder:
-    """See `Finder`. Answers to other transactions are passed over."""
+    """See `Finder`. Answers to other transactions are passed over; a gateway may put a late answer of another unit under ours."""
 
     def __init__(self, unit: int, question: Question, transaction: int) -> None:
         self.frame: bytes = FramerSocket(DecodePDU(is_server=False)).encode(question.pdu, unit, transaction)
         self.saw = b""
-        self._question, self._transaction = question, transaction
+        self._unit, self._question, self._transaction = unit, question, transaction
 
     def __call__(self, came: bytes) -> slice | None:
         """See `Finder`."""
         self.saw, place = came, 0
         while len(came) - place >= _HEAD.size:
-            transaction, protocol, length, _ = _HEAD.unpack_from(came, place)
+            transaction, protocol, length, unit = _HEAD.unpack_from(came, place)
             if protocol or not 3 <= length <= 254:
                 raise FrameError("strays", f"no Modbus TCP: protocol {protocol}, length {length}")
             end = place + _HEAD.size - 1 + length
             if end > len(came):
                 return None
             if transaction == self._transaction:
-                self._check(came[place + _HEAD.size : end])
+                self._check(unit, came[place + _HEAD.size : end])
                 return slice(place, end)
             place = end
         return None
 
-    def _check(self, pdu: bytes) -> None:
+    def _check(self, unit: int, pdu: bytes) -> None:
+        if unit != self._unit and self._unit not in ALONE:
+            raise FrameError("strays", f"unit {self._unit} was asked, and transaction {self._transaction} is answered by unit {unit}")
         fits = pdu.startswith(self._question.begins) and len(pdu) == self._question.length
         if not fits and not (pdu[0] == self._question.pdu[0] | _EXCEPTION and len(pdu) == 2):
             raise FrameError("crc_errors", f"transaction {self._transaction} is answered by something else: {pdu[:8].hex(' ')}")

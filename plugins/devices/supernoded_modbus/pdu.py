@@ -79,7 +79,8 @@ class ShedPdu:
             raise WireError(f"{self.subject}: its event record cannot be read: {event.note or count.note}")
         age = tell_age(values["event_at", -1], values["clock", -1]).number  # NaN too where its clock has begun anew since
         opened, delay = values["opened", -1].names, values["shed_delay", -1].number
-        return Record(str(event.value), count.number, self.unit.clock.now() - age, opened, delay)
+        fired_at = math.nan if event.value == "none" else self.unit.clock.now() - age  # the moment of nothing may well read 0
+        return Record(str(event.value), count.number, fired_at, opened, delay)
 
     async def look_outlets(self) -> Mapping[str, Outlet]:
         """All its outlets, by their numbers: in one go, as answers of one shape must be kept apart."""
@@ -124,16 +125,18 @@ class ShedPdu:
         self._check(lease_s)
         theirs = await self.look_sheddable()
         if theirs != self.sheddable:
-            raise WireError(f"{self.subject} is not armed: it lets {_list(theirs)} be shed, the topology {_list(self.sheddable)}")
+            raise WireError(
+                f"{self.subject} is not armed: it lets {list_outlets(theirs)} be shed, the topology {list_outlets(self.sheddable)}"
+            )
         before = await self.look_armed()
         if before.armed and before.group != self.sheddable:
-            raise WireError(f"{self.subject} is not armed: somebody has armed {_list(before.group)} for {before.lease_left:g} s")
+            raise WireError(f"{self.subject} is not armed: somebody has armed {list_outlets(before.group)} for {before.lease_left:g} s")
         values: dict[Key, Written] = {("group", -1): self.sheddable, ("restore", -1): self.spec.restore_s, ("lease", -1): lease_s}
         await self.unit.write_together(scope, values, cyclic=True)
         await self.unit.write(scope, ("arm", -1), "arm", cyclic=True)
         now = await self.look_armed()
-        if not self.is_as_meant(now) or now.lease_left < lease_s - max(self.unit.member.latest_s * 4, 2.0):
-            raise WireError(f"{self.subject} was armed and shows {_list(now.group)}, {now.restore_s:g} s, {now.lease_left:g} s left")
+        if not self.is_as_meant(now) or not now.lease_left >= lease_s - max(self.unit.member.latest_s * 4, 2.0):
+            raise WireError(f"{self.subject} was armed and shows {list_outlets(now.group)}, {now.restore_s:g} s, {now.lease_left:g} s left")
 
     def is_as_meant(self, armed: Armed) -> bool:
         """Whether what is armed is what the topology says."""
@@ -176,5 +179,6 @@ def _as_names(value: object) -> frozenset[str]:
     return value if isinstance(value, frozenset) else frozenset()
 
 
-def _list(numbers: frozenset[str]) -> str:
+def list_outlets(numbers: frozenset[str]) -> str:
+    """For people, in the order of their numbers."""
     return f"outlets {', '.join(sorted(numbers, key=lambda number: (len(number), number)))}" if numbers else "no outlet"

@@ -57,6 +57,26 @@ def _number(row: Row, base: int, outlets: Sequence[int]) -> Iterator[tuple[int, 
         yield -1, first
 
 
+def find_clash(places: Iterable[Place]) -> str:
+    """Why these cannot all stand where they do; empty = they can. Rows may show one register in two ways, but not two outlets."""
+    last: Place | None = None
+    for place in sorted(places, key=lambda place: (place.row.table, place.address, place.size)):
+        if (
+            last is not None
+            and last.row.table == place.row.table
+            and place.address < last.address + last.size
+            and place.number != last.number
+        ):
+            return f"{_name(last)} and {_name(place)} both stand at {place.row.table} {place.address}"
+        if last is None or last.row.table != place.row.table or place.address + place.size >= last.address + last.size:
+            last = place
+    return ""
+
+
+def _name(place: Place) -> str:
+    return place.row.name if place.number < 0 else f"{place.row.name} {place.number}"
+
+
 def make_blocks(places: Iterable[Place], register_map: RegisterMap) -> tuple[Block, ...]:
     """The fewest reads that bring them in, none longer than the map allows and none over a gap that it does not."""
     tables: dict[Table, list[Place]] = defaultdict(list)

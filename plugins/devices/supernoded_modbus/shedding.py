@@ -63,8 +63,8 @@ class Shedding:
         bus = pdu.unit.bus
         mine = [one for one in self._pdus.values() if one.unit.bus is bus]
         strangers = {member.subject for member in bus.members if member.subject.startswith("pdu/")} - {one.subject for one in mine}
-        if strangers:
-            return [pdu]
+        if strangers or len({one.unit.places["fire", -1].address for one in mine}) > 1:
+            return [pdu]  # what is a trigger for one may be an outlet of another
         armed = []
         for one in mine:
             try:

@@ -8,13 +8,13 @@ from weakref import WeakKeyDictionary
 
 import msgspec
 
-from supernoded.plugin import Node, WireError, Wires
+from supernoded.plugin import Node, PluginError, WireError, Wires
 from supernoded_modbus.bus import Bus, Pace
 from supernoded_modbus.devices import Device, list_devices
 from supernoded_modbus.maps import RegisterMap, load_map
 from supernoded_modbus.member import Member
 from supernoded_modbus.pdu import ShedPdu
-from supernoded_modbus.places import lay_out
+from supernoded_modbus.places import find_clash, lay_out
 from supernoded_modbus.settings import ModbusSettings
 from supernoded_modbus.unit import Unit
 
@@ -60,6 +60,9 @@ def _build(settings: ModbusSettings, node: Node) -> Site:
         bus.join(member)
         outlets = [outlet.number for outlet in device.pdu.outlets] if device.pdu is not None else []
         places = lay_out(register_map, device.subject, outlets)
+        clash = find_clash(places)
+        if clash:
+            raise PluginError(f"{device.subject}: register map {place.map} does not fit its outlets: {clash}; look at their numbers")
         if device.orders and any(device.subject == other.subject and other.orders for other, _ in site.units.values()):
             raise WireError(
                 f"{device.subject}: two wires for its orders; orders of plugins.modbus.views may be true where the topology has none"

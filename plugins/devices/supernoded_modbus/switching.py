@@ -28,7 +28,9 @@ class Switching:
     async def observe(self, action: Action) -> Sight:
         """What state and meter show. Raises WireError."""
         pdu, number = self._outlets[action.step.target]
-        outlet = (await pdu.look_outlets())[number]
+        outlet = (await pdu.look_outlets()).get(number)
+        if outlet is None:
+            return Sight(effect=Effect.UNKNOWN, text="its register map has no such outlet")
         return judge_on(outlet) if action.step.kind in ON else judge_off(outlet)
 
 

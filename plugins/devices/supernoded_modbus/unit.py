@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 
 from supernoded.plugin import Clock, NotHeldError, WireError
-from supernoded_modbus.bus import Bus, RefusedError
+from supernoded_modbus.bus import ACCEPTED, Bus, RefusedError
 from supernoded_modbus.frames import Question, ask_for, read_answer, tell_coil, tell_registers
 from supernoded_modbus.maps import Probe, RegisterMap
 from supernoded_modbus.member import Member
@@ -169,7 +169,7 @@ class Unit:
         """Write a coil that shows nothing; what it did is for the caller to see. Never sent twice. Raises WireError, NotHeldError."""
         await self.prove()
         place = self._find([key])[0]
-        await self.bus.ask(self.member, tell_coil(place.address, on=True), scope)
+        await self._order(scope, tell_coil(place.address, on=True))
 
     def _compose(self, places: Sequence[Place], values: Mapping[Key, Written], *, cyclic: bool) -> Question:
         for place in places:
@@ -194,7 +194,15 @@ class Unit:
 
     async def _send(self, scope: str, question: Question, places: Sequence[Place]) -> None:
         self._written |= dict.fromkeys((place.key for place in places), self.clock.now())
-        await self.bus.ask(self.member, question, scope)
+        await self._order(scope, question)
+
+    async def _order(self, scope: str, question: Question) -> None:
+        """One that the device is still at work on is as good as one that it has answered: what it does is looked at in any case."""
+        try:
+            await self.bus.ask(self.member, question, scope)
+        except RefusedError as error:
+            if error.code != ACCEPTED:
+                raise
 
     async def _shows(self, places: Sequence[Place], values: Mapping[Key, Written]) -> bool:
         """Whether the rows that tell of it show what was written."""

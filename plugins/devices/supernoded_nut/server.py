@@ -78,8 +78,11 @@ class NutServer:
 
     async def _follow(self, request: str, tracked: str) -> None:
         end = self._clock.now() + TRACKED_WITHIN
-        while (words := await self._ask("GET", "TRACKING", tracked))[0] == "PENDING" and self._clock.now() < end:
-            await self._clock.sleep(TRACKED_EVERY)
+        try:
+            while (words := await self._ask("GET", "TRACKING", tracked))[0] == "PENDING" and self._clock.now() < end:
+                await self._clock.sleep(TRACKED_EVERY)
+        except RefusalError as refusal:  # of the order, by its driver
+            raise RefusalError(request, refusal.code) from refusal
         if words[0] not in {"SUCCESS", "PENDING"}:
             raise WireError(f"{request}: its driver says {quote(' '.join(words))}")
 

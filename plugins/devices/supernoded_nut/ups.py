@@ -28,6 +28,7 @@ FIELDS = (
 )
 TEXTS = (
     ("ups.test_result", ("ups.test.result",)),
+    ("ups.alarm", ("ups.alarm",)),
     ("ups.model", ("ups.model", "device.model")),
     ("ups.serial", ("ups.serial", "device.serial")),
 )

@@ -17,6 +17,7 @@ ADVICE = {
     "CMD-NOT-SUPPORTED": "its driver has no such command: `upscmd -l` lists what it has",
     "DRIVER-NOT-CONNECTED": "its driver does not run: start it with upsdrvctl on the server",
     "DATA-STALE": "its driver has lost the device: look at its cable and at the driver's log",
+    "FAILED": "its driver could not do it: look at the driver's log",
     "PASSWORD-REQUIRED": "set user and password_file in [plugins.nut.servers]",
     "READONLY": "the driver does not let it be set",
     "USERNAME-REQUIRED": "set user and password_file in [plugins.nut.servers]",

@@ -49,7 +49,9 @@ class PowerCap:
             return Sight(effect=Effect.UNKNOWN, text=f"{self._cards.node}: its BMC shows no card with a limit")
         if action.step.amount is not None:
             watts = action.step.amount
-            return _join({card: judge_cap(limit, watts) for card, limit in limits.items()}, f"at most {watts:g} W")
+            held = max(fit_watts(limit, watts) for limit in limits.values())
+            told = f"at most {held:g} W" + (f", as low as they can be held; {watts:g} W was asked for" if held > watts else "")
+            return _join({card: judge_cap(limit, watts) for card, limit in limits.items()}, told)
         return await self._look_lifted(action.scope, limits)
 
     async def _look_lifted(self, scope: str, limits: Mapping[str, Limit]) -> Sight:
@@ -65,6 +67,12 @@ class PowerCap:
         waiting = _list_waiting(record, limits)
         if waiting:
             return Sight(effect=Effect.ABSENT, text=f"not as before: {', '.join(waiting)}")
+        gone = [card for card in record.before if card not in limits]
+        if gone:
+            text = (
+                f"{', '.join(gone)}: capped by us and not shown now; if they are gone for good, remove {self._file} from the state folder"
+            )
+            return Sight(effect=Effect.UNKNOWN, text=text)
         await self._state.order(scope, self._file, msgspec.json.encode(Record()).decode())
         return Sight(effect=Effect.PRESENT, text=f"no limit of ours stands on {len(record.before)} cards")
 

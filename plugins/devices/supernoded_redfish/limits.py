@@ -49,14 +49,21 @@ def read_limit(body: Mapping[str, object]) -> Limit | None:
     limit = body.get(LIMIT)
     if not isinstance(limit, Mapping):
         return None
+    drawn = read_number(body.get(POWER))
     return Limit(
-        watts=read_number(limit.get("SetPoint")),
+        watts=_read_watts(limit.get("SetPoint")),
         mode=read_text(limit.get("ControlMode")) or "",
-        low=read_number(limit.get("AllowableMin")),
-        high=read_number(limit.get("AllowableMax")),
-        drawn=read_number(body.get(POWER)),
+        low=_read_watts(limit.get("AllowableMin")),
+        high=_read_watts(limit.get("AllowableMax")),
+        drawn=drawn if drawn is not None and drawn >= 0.0 else None,
         tag=read_text(body.get("@odata.etag")) or "",
     )
+
+
+def _read_watts(value: object) -> float | None:
+    """Of a limit; 0 and less stand for none."""
+    watts = read_number(value)
+    return watts if watts is not None and watts > 0.0 else None
 
 
 def fit_watts(limit: Limit, watts: float) -> float:

@@ -47,6 +47,11 @@ def _list_texts(values: object) -> tuple[str, ...]:
     return tuple(value for value in values if isinstance(value, str)) if isinstance(values, list) else ()
 
 
+def is_locked(outlet: Mapping[str, object]) -> bool:
+    """Whether it says that nobody may switch it."""
+    return outlet.get("PowerControlLocked") is True
+
+
 def look_at(outlet: Mapping[str, object]) -> OutletSight:
     """State and current."""
     state = outlet.get("PowerState")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from supernoded.plugin import Http, OutletSight, WireError
-from supernoded_redfish.outlet_words import PARAMETER, Command, look_at, read_command, read_states
+from supernoded_redfish.outlet_words import PARAMETER, Command, is_locked, look_at, read_command, read_states
 from supernoded_redfish.paths import ROOT, find_number, list_members, name_last, place, read_link
 
 WITHIN = 2.0  # seconds for one answer (ours)
@@ -47,10 +47,12 @@ class RackPdu:
         return {number: look_at(body) for number, body in (await self.read_outlets(numbers)).items()}
 
     async def switch(self, scope: str, number: int, *, on: bool) -> None:
-        """See `Outlets.switch`: by the target and with a value that the outlet itself names, never by a path that we guess."""
+        """See `Outlets.switch`: by the target and with a value that the outlet itself names; refused where it is locked (safety rule 8)."""
         outlet = (await self.read_outlets((number,))).get(number)
         if outlet is None:
             raise WireError(f"{self.pdu}: no outlet {number}; its outlets are {', '.join(map(str, sorted(self._outlets))) or 'none'}")
+        if is_locked(outlet):
+            raise WireError(f"{self.pdu}: outlet {number} is locked and stays as it is; nothing was sent, unlock it at the PDU")
         command, wanted = read_command(outlet), "On" if on else "Off"
         if command is None:
             raise WireError(f"{self.pdu}: outlet {number} names no target of #Outlet.PowerControl and cannot be switched")

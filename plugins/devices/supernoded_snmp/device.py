@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from posixpath import basename, dirname
 
@@ -17,6 +18,7 @@ from supernoded_snmp.usm import SHORTEST
 
 OBJECT_ID: Oid = (1, 3, 6, 1, 2, 1, 1, 2, 0)  # sysObjectID
 DEFAULT = "public"  # of cards out of their box
+PROVEN_S = 60.0  # for which a serial number that was seen is believed: between two orders nobody asks, and it may be exchanged (ours)
 
 
 class Device:
@@ -28,7 +30,7 @@ class Device:
         self._chance = node.clock.stream(f"snmp/{subject}/{use}")
         self.manager = Manager(node.wires.datagrams(address.url), subject, self._chance, within)
         self._known: tuple[Profile, Speech] | None = None
-        self._proven = address.serial == ""
+        self._proven_at = -math.inf
 
     async def meet(self) -> tuple[Profile, Speech]:
         """What it is and how one reads it. Raises WireError."""
@@ -40,7 +42,7 @@ class Device:
     def forget(self) -> None:
         """It did not answer: community and kind are looked at anew, and its serial number too."""
         self._known = None
-        self._proven = self.address.serial == ""
+        self._proven_at = -math.inf
 
     async def collect(self, profile: Profile, speech: Speech) -> Table:
         """Everything that the profile reads. Raises WireError when nothing at all can be read."""
@@ -75,11 +77,11 @@ class Device:
         }
 
     async def order(self, scope: str, name: Oid, number: int) -> None:
-        """SET one number, after the serial number was seen to be the one that is expected. Raises WireError."""
+        """SET one number, where the serial number was seen a moment ago to be the one that is expected. Raises WireError."""
         if not self.address.write_community_file and self.address.version != V3:
             raise WireError(f"{self.subject}: nothing may be written; set write_community_file in its URL or in [plugins.snmp]")
         profile, speech = await self.meet()
-        if not self._proven:
+        if self.address.serial and self._node.clock.now() > self._proven_at + PROVEN_S:
             await self._prove(profile, speech)
         writer = speech if self.address.version == V3 else await self._open(self.address.write_community_file, "")
         await self.manager.set(writer, scope, name, number)
@@ -146,4 +148,4 @@ class Device:
         shown = [show_text(row.value) for row in rows.values() if isinstance(row.value, bytes)]
         if self.address.serial not in shown:
             raise WireError(f"{self.subject}: serial number {quote(', '.join(shown))}, not {self.address.serial!r}; nothing was written")
-        self._proven = True
+        self._proven_at = self._node.clock.now()

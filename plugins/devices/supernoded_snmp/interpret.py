@@ -16,7 +16,7 @@ from supernoded_snmp.wholes import add_wholes
 def interpret(profile: Profile, columns: Sequence[Column], table: Table, subject: str, place: Oid, at: float) -> list[Reading]:
     """What these columns say of a device."""
     readings = [reading for column in columns for reading in _read_column(column, table, subject, place, at)]
-    readings = add_wholes(columns, readings, subject)
+    readings = add_wholes(columns, readings, subject, table)
     return settle_ups(readings, subject, at) if profile.of == "ups" else readings
 
 

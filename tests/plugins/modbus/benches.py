@@ -23,7 +23,7 @@ from sim_hardware.rack.reading import write_topology
 from sim_hardware.rack.shape import SimLoop as SimCdu
 from sim_hardware.world import World
 from supernoded.limits import Limits
-from supernoded.model import Action, Reading, Step
+from supernoded.model import Action, Effect, Reading, Setpoint, Step
 from supernoded.parts import Actuator, Handle, Sensor
 from supernoded.plugin import Line, Node, read_topology
 from supernoded.testing import MemoryHost
@@ -98,6 +98,24 @@ def make_rack(cdu: str) -> Rack:
         rack = msgspec.structs.replace(rack, sim=msgspec.structs.replace(rack.sim, loops=loops))
     second = msgspec.structs.replace(rack.pdus[0], name="A2", outlets=rack.pdus[0].outlets[:2])
     return msgspec.structs.replace(rack, pdus=(rack.pdus[0], second, rack.pdus[1]))
+
+
+async def arm(bench: Bench, *names: str) -> None:
+    for name in names:
+        target = f"pdu/{name}/shed"
+        await bench.handles[target].put(Setpoint(target=target, quantity="pdu.lease_left", value=120.0, unit="s"), FEED)
+
+
+async def look(bench: Bench, kind: str, target: str) -> Effect:
+    return (await bench.actuator(kind).observe(bench.act(kind, target))).effect
+
+
+async def do(bench: Bench, kind: str, target: str) -> None:
+    await bench.actuator(kind).apply(bench.act(kind, target))
+
+
+def state(bench: Bench, outlet: str) -> object:
+    return bench.truth(f"pdu/{outlet}", "outlet.state")
 
 
 @asynccontextmanager

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import math
+from functools import partial
+from importlib import resources
 from pathlib import Path
 
 import msgspec
@@ -13,7 +16,8 @@ from sim_hardware.plant.power.orders import ArmShed
 from sim_hardware.rack import Rack
 from supernoded.model import Effect, Setpoint
 from supernoded.plugin import NotHeldError, WireError
-from supernoded_modbus.pdu import ShedPdu
+from supernoded_modbus.pdu import Armed, ShedPdu
+from supernoded_modbus.settings import ModbusSettings
 from supernoded_modbus.site import find_site
 from tests.plugins.modbus.benches import FEED, Bench, open_bench, run
 
@@ -80,6 +84,79 @@ def test_another_membership_is_refused_with_both_lists(tmp_path: Path) -> None:
     run(story)
 
 
+def test_a_pdu_that_lets_more_be_shed_than_the_topology_says_is_not_armed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def look_wider(_: ShedPdu) -> frozenset[str]:
+        return frozenset({"2", "4"})
+
+    async def story() -> None:
+        async with open_bench(tmp_path) as bench:
+            monkeypatch.setattr(ShedPdu, "look_sheddable", look_wider)
+            with pytest.raises(WireError, match="it lets outlets 2, 4 be shed, the topology outlets 2"):
+                await put(bench)
+            assert bench.truth("pdu/A1", "pdu.armed") == 0.0
+
+    run(story)
+
+
+@pytest.mark.parametrize(
+    "shown",
+    [
+        Armed(armed=False, group=frozenset(), restore_s=10.0, lease_left=0.0),
+        Armed(armed=True, group=frozenset({"2", "4"}), restore_s=10.0, lease_left=120.0),
+        Armed(armed=True, group=frozenset({"2"}), restore_s=5.0, lease_left=120.0),
+        Armed(armed=True, group=frozenset({"2"}), restore_s=10.0, lease_left=60.0),
+        Armed(armed=True, group=frozenset({"2"}), restore_s=10.0, lease_left=math.nan),
+    ],
+)
+def test_arming_is_believed_by_what_the_pdu_then_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shown: Armed) -> None:
+    real, looks = ShedPdu.look_armed, list[int]()
+
+    async def look(pdu: ShedPdu) -> Armed:
+        looks.append(1)
+        return await real(pdu) if len(looks) == 1 else shown
+
+    async def story() -> None:
+        async with open_bench(tmp_path) as bench:
+            monkeypatch.setattr(ShedPdu, "look_armed", look)
+            with pytest.raises(WireError, match="pdu/A1 was armed and shows"):
+                await put(bench)
+
+    run(story)
+
+
+def test_handing_back_is_believed_by_what_the_pdu_then_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def forget(*_: object) -> None:
+        await asyncio.sleep(0.0)
+
+    async def story() -> None:
+        async with open_bench(tmp_path) as bench:
+            await put(bench)
+            monkeypatch.setattr(ShedPdu, "disarm", forget)
+            sight = await bench.handles[TARGET].hand_back(FEED)
+            assert (sight.effect, "it is still armed" in sight.text) == (Effect.ABSENT, True)
+
+    run(story)
+
+
+def test_arming_never_wears_out_an_eeprom(tmp_path: Path) -> None:
+    def read_by_another_map(rack: Rack) -> Rack:
+        first = msgspec.structs.replace(rack.pdus[0], wire=f"{rack.pdus[0].wire}&map=worn")
+        return msgspec.structs.replace(rack, pdus=(first, *rack.pdus[1:]))
+
+    async def story(row: str) -> None:
+        worn = ours.replace(f'name = "{row}",', f'name = "{row}", storage = "eeprom",')
+        assert worn != ours
+        (tmp_path / "worn.toml").write_text(worn)
+        async with open_bench(tmp_path, change=read_by_another_map, settings=ModbusSettings(maps_folder=str(tmp_path))) as bench:
+            with pytest.raises(WireError, match=f"{row} is kept in EEPROM"):
+                await put(bench)
+            assert bench.truth("pdu/A1", "pdu.armed") == 0.0
+
+    ours = resources.files("supernoded_modbus").joinpath("maps", "pdu.toml").read_text()
+    for row in ("group", "restore", "lease", "arm"):
+        run(partial(story, row))
+
+
 def test_what_somebody_else_has_armed_is_left_to_him(tmp_path: Path) -> None:
     async def story() -> None:
         async with open_bench(tmp_path) as bench:
@@ -90,6 +167,17 @@ def test_what_somebody_else_has_armed_is_left_to_him(tmp_path: Path) -> None:
             await asyncio.sleep(61.0)
             await put(bench)
             assert bench.truth("pdu/A1", "pdu.group") == frozenset({"2"})
+
+    run(story)
+
+
+def test_what_somebody_else_has_armed_is_not_handed_back_in_his_place(tmp_path: Path) -> None:
+    async def story() -> None:
+        async with open_bench(tmp_path) as bench:
+            bench.world.order(ArmShed(pdu="pdu/A1", outlets=(4,), restore_s=10.0, lease_s=60.0))
+            sight = await bench.handles[TARGET].hand_back(FEED)
+            assert (sight.effect, "somebody else has armed outlets 4" in sight.text) == (Effect.UNKNOWN, True)
+            assert bench.truth("pdu/A1", "pdu.armed") == 1.0
 
     run(story)
 

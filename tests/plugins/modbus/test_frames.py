@@ -124,6 +124,18 @@ def test_answers_to_other_transactions_are_passed_over(question: Question, other
     assert finder.cut(came[found]) == answer_to(question, 2)
 
 
+@pytest.mark.parametrize(("asked", "answers", "taken"), [(1, 1, True), (1, 2, False), (1, 255, False), (255, 1, True), (0, 1, True)])
+def test_another_units_answer_under_our_transaction_is_refused(asked: int, answers: int, taken: bool) -> None:
+    came = frame_tcp(77, answer_to(QUESTIONS[0]), answers)
+    finder = TcpFinder(asked, QUESTIONS[0], 77)
+    if taken:
+        assert finder(came) == slice(0, len(came))
+        return
+    with pytest.raises(FrameError, match=f"unit {asked} was asked, and transaction 77 is answered by unit {answers}") as caught:
+        finder(came)
+    assert caught.value.kind == "strays"
+
+
 @given(question=questions, garbage=st.binary(max_size=300))
 def test_no_garbage_over_tcp_is_an_answer(question: Question, garbage: bytes) -> None:
     finder = TcpFinder(1, question, 77)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from supernoded_modbus.kinds import Kind
-from supernoded_modbus.maps import RegisterMap, Row
-from supernoded_modbus.places import lay_out, list_polled, make_blocks
+from supernoded_modbus.maps import RegisterMap, Row, load_map
+from supernoded_modbus.places import find_clash, lay_out, list_polled, make_blocks
 
 KINDS: tuple[Kind, ...] = ("u16", "s16", "u32", "u64", "f32", "text", "flags")
 
@@ -52,6 +54,24 @@ def test_each_outlet_has_its_own_place() -> None:
 def test_what_would_stand_beyond_the_last_address_is_left_out() -> None:
     row = Row(name="o", address=65535, count=2)
     assert [one.address for one in lay_out(RegisterMap(text="t", rows=(row,)), "x")] == [65535]
+
+
+@pytest.mark.parametrize(
+    ("outlets", "clash"),
+    [
+        (range(1, 65), ""),
+        ((1, 101), "outlet_current 1 and outlet_power 101 both stand at holding 300"),
+        ((1, 201), "outlet 201 and lock 1 both stand at coil 200"),
+        ((201,), "outlet_power 201 and group both stand at holding 500"),
+    ],
+)
+def test_two_outlets_never_share_a_register(outlets: Sequence[int], clash: str) -> None:
+    assert find_clash(lay_out(load_map("pdu"), "pdu/A1", outlets)) == clash
+
+
+@pytest.mark.parametrize("name", ["dcd", "pdu", "plc", "rpu", "ups"])
+def test_in_our_maps_nothing_clashes(name: str) -> None:
+    assert find_clash(lay_out(load_map(name), "x", range(1, 49))) == ""
 
 
 def test_clocks_are_polled_with_what_they_are_for() -> None:

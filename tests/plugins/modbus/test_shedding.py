@@ -9,37 +9,17 @@ from pathlib import Path
 
 import pytest
 
-from sim_hardware.bus import LineFaults
-from sim_hardware.plant.power.orders import ArmShed, DisarmShed, FireShed, LockOutlet, SwitchOutlet
-from supernoded.model import Effect, Setpoint
+from sim_hardware.plant.power.orders import DisarmShed, FireShed, LockOutlet, SwitchOutlet
+from supernoded.model import Effect
 from supernoded.plugin import NotHeldError, WireError
 from supernoded_modbus.pdu import Outlet, Record
-from supernoded_modbus.settings import ModbusSettings
 from supernoded_modbus.shedding import judge_restore, judge_shed
 from supernoded_modbus.site import find_site
 from supernoded_modbus.unit import Key
 from supernoded_modbus.values import Told
-from tests.plugins.modbus.benches import FEED, Bench, open_bench, run
+from tests.plugins.modbus.benches import FEED, arm, do, look, open_bench, run, state
 
 SHED, RESTORE = "power.shed", "power.restore"
-
-
-async def arm(bench: Bench, *names: str) -> None:
-    for name in names:
-        target = f"pdu/{name}/shed"
-        await bench.handles[target].put(Setpoint(target=target, quantity="pdu.lease_left", value=120.0, unit="s"), FEED)
-
-
-async def look(bench: Bench, kind: str, target: str) -> Effect:
-    return (await bench.actuator(kind).observe(bench.act(kind, target))).effect
-
-
-async def do(bench: Bench, kind: str, target: str) -> None:
-    await bench.actuator(kind).apply(bench.act(kind, target))
-
-
-def state(bench: Bench, outlet: str) -> object:
-    return bench.truth(f"pdu/{outlet}", "outlet.state")
 
 
 def test_one_armed_pdu_is_fired_by_its_own_number(tmp_path: Path) -> None:
@@ -52,69 +32,6 @@ def test_one_armed_pdu_is_fired_by_its_own_number(tmp_path: Path) -> None:
             assert await look(bench, SHED, "pdu/A1") is Effect.PRESENT
             assert state(bench, "A1/outlet2") == "off"
             assert state(bench, "A2/outlet2") == "on"
-
-    run(story)
-
-
-def test_all_armed_pdus_of_a_line_are_fired_at_once(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with open_bench(tmp_path) as bench:
-            await arm(bench, "A1", "A2")
-            await asyncio.gather(do(bench, SHED, "pdu/A1"), do(bench, SHED, "pdu/A2"))
-            assert bench.feed.record.counts["broadcasts"] == 1
-            for name in ("pdu/A1", "pdu/A2"):
-                assert await look(bench, SHED, name) is Effect.PRESENT
-                assert bench.truth(name, "pdu.event_count") == 2.0  # armed, fired
-
-    run(story)
-
-
-def test_no_broadcast_where_another_group_is_armed_than_the_topology_says(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with open_bench(tmp_path) as bench:
-            await arm(bench, "A1")
-            bench.world.order(ArmShed(pdu="pdu/A2", outlets=(1,), restore_s=10.0, lease_s=120.0))
-            await do(bench, SHED, "pdu/A1")
-            assert bench.feed.record.counts["broadcasts"] == 0
-            assert state(bench, "A1/outlet2") == "off"
-            assert state(bench, "A2/outlet1") == "on"
-            with pytest.raises(WireError, match="not armed as the topology says"):
-                await do(bench, SHED, "pdu/A2")
-            assert state(bench, "A2/outlet1") == "on"
-
-    run(story)
-
-
-def test_no_broadcast_where_one_cannot_be_seen_or_it_is_switched_off(tmp_path: Path) -> None:
-    async def story(broadcast: bool, silent: frozenset[int]) -> None:
-        async with open_bench(tmp_path, settings=ModbusSettings(broadcast=broadcast)) as bench:
-            await arm(bench, "A1", "A2")
-            bench.feed.faults = LineFaults(silent=silent)
-            await do(bench, SHED, "pdu/A1")
-            assert bench.feed.record.counts["broadcasts"] == 0
-            assert state(bench, "A1/outlet2") == "off"
-            assert state(bench, "A2/outlet2") == "on"
-
-    run(lambda: story(True, frozenset({2})))
-    run(lambda: story(False, frozenset()))
-
-
-def test_one_that_does_not_hear_the_broadcast_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Broadcasts are not answered, so each PDU is asked afterwards."""
-
-    async def story() -> None:
-        async with open_bench(tmp_path) as bench:
-            await arm(bench, "A1", "A2")
-            line = bench.wires.line("serial:///bus/feed-A?baud=115200")
-            broadcast = line.broadcast
-
-            async def lose(scope: str, request: bytes, turnaround: float = 0.2) -> None:
-                await broadcast(scope, request[:-1] + bytes((request[-1] ^ 1,)), turnaround)
-
-            monkeypatch.setattr(line, "broadcast", lose)
-            with pytest.raises(WireError, match="pdu/A1, pdu/A2 shows no firing"):
-                await do(bench, SHED, "pdu/A1")
-            assert await look(bench, SHED, "pdu/A1") is Effect.ABSENT
 
     run(story)
 
@@ -170,6 +87,22 @@ def test_a_firing_from_before_its_clock_began_anew_is_of_no_trouble_now(tmp_path
                 return {key: Told(3.0) if key == ("clock", -1) else told for key, told in (await read(keys, urgent=urgent)).items()}
 
             monkeypatch.setattr(pdu.unit, "read", read_as_restarted)
+            assert await look(bench, SHED, "pdu/A1") is Effect.ABSENT
+
+    run(story)
+
+
+def test_the_moment_of_no_event_is_no_firing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def story() -> None:
+        async with open_bench(tmp_path) as bench:
+            pdu = next(find_site(bench.settings, bench.node).list_pdus())
+            read = pdu.unit.read
+
+            async def read_as_just_started(keys: Iterable[Key], *, urgent: bool = False) -> Mapping[Key, Told]:
+                zero = {("event_at", -1): Told(0.0), ("clock", -1): Told(5.0)}  # it has started 5 s ago, and shows 0 for never
+                return {key: zero.get(key, told) for key, told in (await read(keys, urgent=urgent)).items()}
+
+            monkeypatch.setattr(pdu.unit, "read", read_as_just_started)
             assert await look(bench, SHED, "pdu/A1") is Effect.ABSENT
 
     run(story)

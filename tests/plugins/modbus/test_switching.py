@@ -6,10 +6,12 @@ import asyncio
 import math
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from sim_hardware.bus import LineFaults
 from sim_hardware.plant.power.orders import LockOutlet, PressEmergencyOff, SwitchOutlet
+from sim_hardware.rack import Rack
 from supernoded.model import Effect
 from supernoded.plugin import WireError
 from supernoded_modbus.pdu import Outlet
@@ -47,6 +49,21 @@ def test_a_locked_outlet_stays_as_it_is(tmp_path: Path, kind: str, before: str) 
             with pytest.raises(WireError, match="pdu/A1/outlet1 is locked out"):
                 await perform(bench, kind)
             assert bench.truth(OUTLET, "outlet.state") == before
+
+    run(story)
+
+
+def test_an_outlet_that_the_map_does_not_count_is_not_told(tmp_path: Path) -> None:
+    def count_from_none(rack: Rack) -> Rack:
+        first, replace = rack.pdus[0], msgspec.structs.replace
+        return replace(rack, pdus=(replace(first, outlets=(replace(first.outlets[0], number=0), *first.outlets[1:])), *rack.pdus[1:]))
+
+    async def story() -> None:
+        async with open_bench(tmp_path, change=count_from_none) as bench:
+            action, actuator = bench.act("power.off", "pdu/A1/outlet0"), bench.actuator("power.off")
+            assert (await actuator.observe(action)).effect is Effect.UNKNOWN
+            with pytest.raises(WireError, match="its register map has no"):
+                await actuator.apply(action)
 
     run(story)
 

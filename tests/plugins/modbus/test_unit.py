@@ -167,6 +167,9 @@ async def test_a_trigger_is_never_sent_twice(unit: Unit, played: Played, run: Ru
     with pytest.raises(WireError):
         await run(unit.trigger(SCOPE, ("gone", -1)))
     assert len(writes(played)) == 1
+    played.spoil = lambda _, pdu: b"\x85\x05" if pdu[0] == 5 else None  # "acknowledged": it has it, and is at work on it
+    await run(unit.trigger(SCOPE, ("gone", -1)))
+    assert len(writes(played)) == 2
 
 
 @pytest.mark.parametrize(

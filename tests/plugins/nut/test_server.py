@@ -113,7 +113,15 @@ async def test_an_order_is_done_when_its_driver_says_so(
 @pytest.mark.parametrize("said", ["ERR FAILED", "ERR UNKNOWN", "ERR INVALID-ARGUMENT"])
 async def test_a_driver_may_refuse_later(node: Node, stream: MemoryStream, upsd: Upsd, supernoded_clock: ManualClock, said: str) -> None:
     upsd.commands["load.off"] = lambda: said
-    with pytest.raises(RefusalError, match=f"GET TRACKING id-0 was refused: {said[4:]}"):
+    with pytest.raises(RefusalError, match=f"INSTCMD ups-a load.off was refused: {said[4:]}"):
+        await run(asyncio.create_task(client(node).command("feed/A", "ups-a", "load.off")), supernoded_clock, 1.0)
+
+
+async def test_a_driver_that_says_something_else_has_not_done_it(
+    node: Node, stream: MemoryStream, upsd: Upsd, supernoded_clock: ManualClock
+) -> None:
+    upsd.commands["load.off"] = lambda: "PERHAPS"
+    with pytest.raises(WireError, match=r"INSTCMD ups-a load\.off: its driver says 'PERHAPS'"):
         await run(asyncio.create_task(client(node).command("feed/A", "ups-a", "load.off")), supernoded_clock, 1.0)
 
 

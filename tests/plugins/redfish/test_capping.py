@@ -109,6 +109,13 @@ async def test_every_card_is_capped_and_no_other_processor(cap: Actuator, bmc: B
     assert list_orders(bmc) == []  # nothing is written that stands
 
 
+async def test_a_cap_below_what_a_card_can_be_held_at_is_told_as_what_it_is(cap: Actuator, bmc: Bmc) -> None:
+    await cap.apply(order(50.0))
+    assert [limit for _, limit in list_orders(bmc)] == [{"SetPoint": 100.0, "ControlMode": "Automatic"}] * 2
+    sight = await observe(cap, 50.0)
+    assert (sight.effect, sight.text) == (Effect.PRESENT, "2 cards hold at most 100 W, as low as they can be held; 50 W was asked for")
+
+
 async def test_a_card_that_goes_on_drawing_is_not_capped_yet(cap: Actuator, bmc: Bmc) -> None:
     await cap.apply(order(300.0))
     bmc.answers[name_metrics("GPU_10")] = show_card(480.0, cap=300.0)
@@ -128,6 +135,19 @@ async def test_what_stood_before_comes_back_over_a_restart_and_a_second_cap(cap:
     assert (await observe(later, None)).effect is Effect.PRESENT
     await later.apply(order(None))
     assert list_orders(bmc) == []
+
+
+async def test_a_card_that_is_not_shown_is_not_told_as_lifted(cap: Actuator, bmc: Bmc) -> None:
+    await cap.apply(order(300.0))
+    shown = bmc.answers[name_metrics("GPU_2")]
+    bmc.answers[name_metrics("GPU_2")] = {"PowerWatts": {"Reading": 90.0}}  # as while its driver starts
+    await cap.apply(order(None))
+    sight = await observe(cap, None)
+    assert (sight.effect, "n1/card0: capped by us and not shown now" in sight.text) == (Effect.UNKNOWN, True)
+    bmc.answers[name_metrics("GPU_2")] = shown
+    assert (await observe(cap, None)).effect is Effect.ABSENT
+    await cap.apply(order(None))
+    assert (await observe(cap, None)).effect is Effect.PRESENT
 
 
 async def test_a_limit_of_somebody_else_is_not_lifted(cap: Actuator, bmc: Bmc) -> None:

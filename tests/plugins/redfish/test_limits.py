@@ -34,6 +34,13 @@ def test_what_is_read() -> None:
     assert (bare.cap, bare.stands) == (300.0, True)
 
 
+def test_what_stands_for_no_number_is_none() -> None:
+    limit = read_limit({"PowerLimitWatts": {"SetPoint": -1, "AllowableMin": 0, "AllowableMax": 0}, "PowerWatts": {"Reading": -1}})
+    assert limit == Limit(None, "", None, None, None)
+    assert judge_cap(limit, 300.0).effect is Effect.ABSENT
+    assert write_cap(limit, 300.0) == {"PowerLimitWatts": {"SetPoint": 300.0}}
+
+
 @given(JSON, JSON, JSON)
 def test_no_answer_makes_it_raise(limit: Any, power: Any, tag: Any) -> None:
     found = read_limit({"PowerLimitWatts": limit, "PowerWatts": power, "@odata.etag": tag})

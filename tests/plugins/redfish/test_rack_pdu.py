@@ -46,7 +46,7 @@ def show_outlet(style: str, number: int, state: object = "On", watts: object = 4
     return {
         "PowerState": state,
         "PowerWatts": {"Reading": watts},
-        "CurrentAmps": {"Reading": 1.9},
+        "CurrentAmps": {"Reading": 1.9 if watts else 0.0},
         "PowerControlLocked": False,
         "Actions": {"#Outlet.PowerControl": action},
     }
@@ -158,6 +158,22 @@ async def test_an_outlet_that_cannot_be_switched_says_so(supernoded_wires: Memor
     with pytest.raises(WireError, match="no outlet 9; its outlets are 1, 7, 26"):
         await scene.find("power.off").apply(order("power.off", "pdu/A1/outlet9"))
     assert scene.http.orders == []
+
+
+async def test_an_outlet_that_is_locked_is_left_alone(supernoded_wires: MemoryWires, supernoded_node: Node) -> None:
+    scene = Scene(supernoded_wires, supernoded_node, "dmtf")
+    scene.http.answers[scene.place(26)] = show_outlet("dmtf", 26) | {"PowerControlLocked": True}
+    with pytest.raises(WireError, match="outlet 26 is locked and stays as it is; nothing was sent"):
+        await scene.find("power.off").apply(order("power.off"))
+    assert scene.http.orders == []
+
+
+async def test_a_meter_below_nothing_proves_nothing(supernoded_wires: MemoryWires, supernoded_node: Node) -> None:
+    scene = Scene(supernoded_wires, supernoded_node, "dmtf")
+    body = show_outlet("dmtf", 26, "Off", -1.0)
+    body.pop("CurrentAmps", None)
+    scene.http.answers[scene.place(26)] = body
+    assert (await scene.find("power.off").observe(order("power.off"))).effect is Effect.UNKNOWN
 
 
 async def test_two_outlets_of_one_number_have_to_be_named(supernoded_wires: MemoryWires, supernoded_node: Node) -> None:

@@ -14,6 +14,7 @@ from supernoded.plugin import Actuator, Node, PluginError, WireError
 from supernoded.quantities import VOCABULARY, find_fault
 from supernoded.shedding import StagedShed
 from supernoded.testing import ManualClock, MemoryWires
+from supernoded_snmp.device import PROVEN_S
 from supernoded_snmp.profile import Profile, load_built_in, parse_profile
 from supernoded_snmp.settings import SnmpSettings
 from tests.plugins.snmp.agents import WRITER, Row, Table, answer_with, by_key, make_node, oid
@@ -147,7 +148,9 @@ async def test_each_is_told_in_its_own_numbers_and_believed_by_its_own_status(
     scene.rows |= dict([shown_off])
     if kind != "apc-rpdu":
         assert (await switch.observe(order("power.off"))).effect is Effect.UNKNOWN  # by its word, but current flows
-    scene.rows |= {name: 0 for name in (f"{APC2}.9.4.3.1.7.7", f"{PX2}.5.4.3.1.4.1.7.5", f"{SENTRY}.2.3.1.7.1.1.7") if name in scene.rows}
+    watts = (f"{APC2}.9.4.3.1.7.7", f"{PX2}.5.4.3.1.4.1.7.5")
+    amperes = (f"{APC2}.9.4.3.1.6.7", f"{PX2}.5.4.3.1.4.1.7.1", f"{SENTRY}.2.3.1.7.1.1.7")
+    scene.rows |= {name: 0 for name in (*watts, *amperes) if name in scene.rows}
     assert (await switch.observe(order("power.off"))).effect is Effect.PRESENT
     await switch.apply(order("outlet.on"))
     assert scene.table.orders[1:] == [(command, on)]
@@ -167,7 +170,7 @@ async def test_a_shed_opens_what_is_on_and_a_restore_closes_only_that(
     assert (list(shed.targets), list(shed.sheddable)) == (["pdu/A1"], [7, 8, 9])
     await shed.apply(order("power.shed", "pdu/A1"))
     assert scene.table.orders == [(f"{APC2}.9.2.4.1.5.7", 2)]
-    scene.rows |= {f"{APC2}.9.2.3.1.5.7": 1, f"{APC2}.9.4.3.1.7.7": 0, f"{APC2}.9.4.3.1.7.9": 0}
+    scene.rows |= {f"{APC2}.9.2.3.1.5.7": 1, f"{APC2}.9.4.3.1.7.7": 0, f"{APC2}.9.4.3.1.6.7": 0, f"{APC2}.9.4.3.1.7.9": 0}
     assert (await shed.observe(order("power.shed", "pdu/A1"))).effect is Effect.PRESENT
     await shed.apply(order("power.restore", "pdu/A1"))
     assert scene.table.orders[1:] == [(f"{APC2}.9.2.4.1.5.7", 1)]
@@ -188,6 +191,20 @@ async def test_the_serial_number_is_seen_before_the_first_order(
     else:
         await switch.apply(order("power.off"))
     assert len(scene.table.orders) == (0 if told else 1)
+
+
+async def test_a_pdu_that_was_exchanged_between_two_orders_gets_none(
+    supernoded_wires: MemoryWires, supernoded_clock: ManualClock, tmp_path: Path
+) -> None:
+    scene = make_scene("apc-rpdu2", supernoded_wires, supernoded_clock, tmp_path, "&serial=S2")
+    switch = scene.find("power.off")
+    await switch.apply(order("power.off"))
+    (name,) = (name for name, row in scene.rows.items() if row == "S2")
+    scene.rows[name] = "S9"  # nobody asked it in between, so that its absence was not seen
+    await supernoded_clock.advance(PROVEN_S + 1.0)
+    with pytest.raises(WireError, match="serial number 'S9', not 'S2'; nothing was written"):
+        await switch.apply(order("power.off"))
+    assert len(scene.table.orders) == 1
 
 
 async def test_without_a_community_to_write_nothing_is_written(

@@ -11,6 +11,10 @@ from supernoded.model import Reading, State
 from supernoded.plugin import Sensor, Value
 from supernoded.quantities import find_fault
 from supernoded.testing import ManualClock, MemoryWires
+from supernoded_snmp.asn import Asn, Oid
+from supernoded_snmp.interpret import interpret
+from supernoded_snmp.manager import Walked
+from supernoded_snmp.profile import Column, Profile
 from supernoded_snmp.settings import SnmpSettings
 from tests.plugins.snmp.agents import URL, Row, Table, answer_with, by_key, make_node, oid, typed
 
@@ -218,6 +222,26 @@ async def test_a_table_that_breaks_off_costs_its_missing_rows(sensor: Sensor, su
     lost = [reading for reading in found.values() if reading.state is State.UNKNOWN]
     assert lost
     assert all("no answer that fits" in reading.note for reading in lost), [reading.note for reading in lost]
+
+
+async def test_a_whole_is_not_made_of_a_part_of_its_lines(sensor: Sensor, rows: dict[str, Row]) -> None:
+    del rows[f"{MIB}.4.4.1.4.3"], rows[f"{MIB}.3.3.1.3.2"]  # the lowest of the three
+    found = await read(sensor)
+    for quantity in ("ups.output_power", "ups.input_voltage"):
+        assert (found[quantity].value, found[quantity].state) == UNKNOWN, quantity
+        assert "2 of 3 lines were told" in found[quantity].note
+    assert found["ups.input_voltage.L1"].value == 231.0
+
+
+def test_a_whole_is_not_made_of_a_table_that_broke_off() -> None:
+    column = Column(oid="1.2", quantity="pdu.current.L{phase}", unit="A", index="phase", whole="sum")
+    first: dict[Oid, Asn] = {(1,): Asn("integer", 5)}
+    told = {"": 5.0, "the table broke off after 1 rows": None}
+    for more, value in told.items():
+        profile = Profile(name="p", text="t", source="s", of="pdu", columns=(column,))
+        readings = interpret(profile, profile.columns, {"1.2": Walked(first, more)}, "pdu/A1", (), 0.0)
+        whole = next(reading for reading in readings if reading.quantity == "pdu.current")
+        assert (whole.value, more in whole.note) == (value, True)
 
 
 async def test_an_agent_that_is_silent_is_told_and_comes_back(sensor: Sensor, supernoded_wires: MemoryWires) -> None:

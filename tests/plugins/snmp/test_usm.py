@@ -128,6 +128,19 @@ async def test_a_time_that_is_not_signed_is_not_believed(speech: UserSpeech, wir
         await ask(speech, wire, 12)
 
 
+async def test_a_response_that_is_not_signed_is_none(speech: UserSpeech, wire: MemoryDatagrams, agent: Agent) -> None:
+    await ask(speech, wire, 11)
+
+    def answer(datagram: bytes) -> bytes:
+        pdu = make_answer("ResponsePDU", 12, [(NAME, api.v2c.Integer32(8))])
+        scoped = join(write_field(4, ENGINE), write_field(4, b""), pdu)
+        return _write(read_message(datagram).message, 0, (ENGINE, agent.boots, agent.time), "boss", b"", b"", scoped)
+
+    wire.answer = answer
+    with pytest.raises(WireError, match="no answer that fits"):
+        await ask(speech, wire, 12)
+
+
 @pytest.mark.parametrize(("reason", "told"), [(3, "unknownUserNames; look at user"), (5, "wrongDigests; look at auth"), (9, "1.9.0")])
 async def test_a_refusal_says_why(speech: UserSpeech, wire: MemoryDatagrams, agent: Agent, reason: int, told: str) -> None:
     agent.report = reason

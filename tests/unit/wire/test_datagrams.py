@@ -109,6 +109,22 @@ async def test_an_order_is_sent_once_and_by_leave_of_the_pen() -> None:
         assert device.requests == [b"off", b"on"]
 
 
+async def test_the_pen_is_asked_when_the_socket_stands_and_not_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    refusals = dict[str, str]()
+    async with serving(lambda request: [b"to " + request], Pen(refusals.get)) as (device, datagrams):
+        connect = datagrams._connect
+
+        async def connect_late(host: str, port: int) -> object:
+            opened = await connect(host, port)
+            refusals["feed/A"] = "the lease has ended"  # while its name was looked up
+            return opened
+
+        monkeypatch.setattr(datagrams, "_connect", connect_late)
+        with pytest.raises(NotHeldError, match="the lease has ended"):
+            await datagrams.order("feed/A", b"off", fits(b"off"), LONG)
+        assert device.requests == []
+
+
 async def test_a_host_where_nobody_listens_is_told() -> None:
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as taken:
         taken.bind(("127.0.0.1", 0))

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import fcntl
 import os
+import sys
 import termios
 import threading
 import tty
@@ -20,6 +22,8 @@ from supernoded.errors import WireError
 from supernoded.wire import serial as wire_serial
 from supernoded.wire.line_address import parse_line
 from supernoded.wire.serial import BACKLOG, WORDS, SerialDial, SerialTransport, open_serial
+
+TIOCGEXCL = 0x8004_5440  # <asm-generic/ioctls.h>; as root nothing else shows it
 
 
 @dataclass
@@ -129,6 +133,14 @@ async def test_a_device_has_one_owner_at_a_time(pair: Pair) -> None:
     assert count_files() == before
 
 
+def test_a_device_is_exclusive_for_whoever_does_not_ask_for_locks(pair: Pair) -> None:
+    device = open_serial(parse_line(f"serial://{pair.path}"))
+    try:
+        assert fcntl.ioctl(device.fileno(), TIOCGEXCL, bytes(4)) == (1).to_bytes(4, sys.byteorder)
+    finally:
+        device.close()
+
+
 async def test_a_device_that_is_gone_ends_the_transport(pair: Pair) -> None:
     before = count_files()
     _, protocol = await dial(pair.path)
@@ -201,6 +213,20 @@ def test_what_is_wrong_is_said_in_words(number: int, words: str, monkeypatch: py
     monkeypatch.setattr(serial, "Serial", refuse)
     with pytest.raises(WireError, match=words):
         open_serial(parse_line("serial:///dev/none"))
+
+
+async def test_an_adapter_that_goes_while_it_is_set_up_is_opened_again(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> None:
+    def go(*_: object) -> None:
+        raise termios.error(errno.EIO, os.strerror(errno.EIO))  # as the terminal's calls raise it, which is no OSError
+
+    door = SerialDial(parse_line(f"serial://{pair.path}"))
+    with monkeypatch.context() as gone:
+        gone.setattr(termios, "tcsetattr", go)
+        with pytest.raises(WireError, match="does not answer its driver; is it unplugged"):
+            await door(Listening())
+    transport = await door(Listening())
+    assert not transport.is_closing()
+    transport.abort()
 
 
 def test_what_is_no_serial_device_is_said(tmp_path: Path) -> None:

@@ -96,7 +96,7 @@ async def test_a_greeting_has_the_time_of_its_exchange() -> None:
     server.said["hello"] = b""
     async with serving(server) as stream:
         stream.greet_with(hello)
-        with pytest.raises(WireError, match=r"no answer to 2 bytes within 0\.1 s"):
+        with pytest.raises(WireError, match=r"not connected and greeted within 0\.1 s; 2 bytes were not sent"):
             await stream.exchange(b"a\n", within=0.1)
         server.said.clear()
         assert await stream.exchange(b"a\n", within=30.0) == b"A\n"

@@ -31,11 +31,27 @@ class Venue(Protocol):
         ...
 
 
+class Software(Protocol):
+    """Programs that a drive lets run beside the rig: the daemon of each node, by the node's name, and the `broker`."""
+
+    def kill(self, name: str) -> None:
+        """End it at once; one that does not run is let be."""
+        ...
+
+    def start(self, name: str) -> None:
+        """Start it anew; one that runs is let be."""
+        ...
+
+    def runs(self, name: str) -> bool:
+        """Whether it runs."""
+        ...
+
+
 class Rig:
     """`devices` by the names of their endpoints (`ups/A`, `pdu/A1/snmp`, `n0/bmc`), `lines` by the paths at which they are to be opened.
 
     `trees` are the nodes' `/sys/class`, `tools` what their programs remember and suffer from, `logs` what they have written.
-    `endpoints` has the URL of every device while the rig is served.
+    `endpoints` has the URL of every device while the rig is served. `software` is None where no drive lets any run.
     """
 
     def __init__(self, world: World, folder: Path, seed: int = 0) -> None:
@@ -48,6 +64,7 @@ class Rig:
         self.logs = NodeLogs(world.rack)
         world.watches.append(self.logs.note)
         self.endpoints: dict[str, str] = {}
+        self.software: Software | None = None
         self.baselines: dict[tuple[str, str, str], Any] = {}  # what probes of faults saw first, and what a fault found before it
 
     def find_device(self, name: str) -> Device:

@@ -30,6 +30,7 @@ from supernoded.vetting import vet_steps
 T = TypeVar("T")
 
 TURN = 1.0  # seconds between two looks at an incident that waits
+ADVICE = "advise-"  # how the name of the step begins that tells people what would be done
 MOST_STEPS = 2_000  # of one incident: a remedy that wants more goes round in circles; a rack of 64 nodes comes back by two cords each
 
 
@@ -88,6 +89,11 @@ async def write(journal: Journal, work: Sentence[T]) -> T | None:
         return None
 
 
+def _may_stand(name: str, outcome: Outcome) -> bool:
+    """Whether the order of a step may have arrived; advice is no order."""
+    return outcome.result in {Result.DONE, Result.UNCONFIRMED} and not name.startswith(ADVICE)
+
+
 class Worker:
     """Works one incident from its opening to its close."""
 
@@ -123,10 +129,16 @@ class Worker:
                 self._start(self._action(step))
         else:
             await self._rehearse()
-        if not self._running and self._ledger.is_over(self._incident, self._b.clock.now()):
+        if not self._running and self._ledger.is_over(self._incident, self._b.clock.now()) and not self._is_left_standing():
             await self._close()
             return False
         return True
+
+    def _is_left_standing(self) -> bool:
+        """Whether the policy left `act` before what it did was undone: it stays open, so that this is done once it acts again."""
+        if self._b.modes.of(self._policy) is Mode.ACT or not any(_may_stand(name, outcome) for name, outcome in self._done.items()):
+            return False
+        return any(step.kind != NOTIFY for step in self._next_steps(self._done, still_raised=False))
 
     async def _begin(self) -> bool:
         """The way of most troubles: opening and first intent in one transaction. False = the longer way must be gone."""
@@ -239,7 +251,7 @@ class Worker:
     async def _advise(self, actions: list[Action]) -> None:
         """In `advise` people are notified of what would be done, once for each plan, also over a restart."""
         plan = "; ".join(f"{a.step.kind} on {a.step.target} ({a.step.reason})" for a in actions)
-        name = f"advise-{hashlib.sha256(repr([a.step.name for a in actions]).encode()).hexdigest()[:8]}"
+        name = f"{ADVICE}{hashlib.sha256(repr([a.step.name for a in actions]).encode()).hexdigest()[:8]}"
         if name not in self._done:
             step = Step(name=name, kind=NOTIFY, target=self._incident.subject, reason=f"{self._incident.text}. Advice: {plan}")
             await self._perform(self._action(step))

@@ -120,8 +120,25 @@ def _list_subjects(rack: Rack, measured: set[str]) -> Mapping[str, Sequence[str]
         "pool": [f"pool/{node}" for node in nodes],
         "job": [f"job/{rack.sim.job.name}"] if rack.sim.job is not None else [],
         "rank": ranks,
+        "line": [
+            *(f"line/{loop.name}" for loop in rack.loops),
+            *(f"line/feed-{feed}" for feed in dict.fromkeys(pdu.feed for pdu in rack.pdus)),
+        ],
+        "broker": ["broker"],
+        "device": list(_list_devices(rack)),
     }
     return {family: members for family, members in families.items() if members}
+
+
+def _list_devices(rack: Rack) -> Iterator[str]:
+    """What speaks for the rack's things, each in all its ways."""
+    ways = (
+        (("", "/modbus", "/snmp"), (f"ups/{ups.name}" for ups in rack.ups)),
+        (("", "/redfish", "/snmp"), (f"pdu/{pdu.name}" for pdu in rack.pdus)),
+        (("", "/redfish", "/rtu"), (loop.subject for loop in rack.loops)),
+        (("/bmc",), (node.name for node in rack.nodes)),
+    )
+    yield from (f"{subject}{way}" for kinds, subjects in ways for subject in subjects for way in kinds)
 
 
 def _list_attributes(rack: Rack) -> Iterator[tuple[str, Mapping[str, tuple[str, ...]]]]:

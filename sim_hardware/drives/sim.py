@@ -19,6 +19,7 @@ from sim_hardware.drives.plugins import Places
 from sim_hardware.drives.ranks import find_socket, look_after, speak_for
 from sim_hardware.drives.settings import TOPOLOGY, write_settings, write_site
 from sim_hardware.drives.site import SimSite
+from sim_hardware.drives.software import SimSoftware
 from sim_hardware.drives.stage import RigStage, let_act
 from sim_hardware.drives.venues import SimNetwork
 from sim_hardware.drives.wires import SYSFS
@@ -44,6 +45,7 @@ class Sim(Repertoire):
         """See `Drive.play`."""
         loop = SimLoop(setup.seed)
         with tempfile.TemporaryDirectory(prefix="supernoded-sim-") as folder, virtual_time(loop):
+            loop.leave_out(folder)
             main = loop.create_task(_play(loop, setup, Path(folder), direct))
             _bound(loop, setup.max_wall, main)
             try:
@@ -66,6 +68,7 @@ async def _play(loop: SimLoop, setup: Setup, folder: Path, direct: Callable[[Sta
         stage = RigStage(rig, physics=setup.physics)
         stage.observer = Observer(site.broker, CLUSTER, loop.time, stage.wake)
         loop.spawn("observer", stage.observer.run)
+        rig.software = SimSoftware(site, folder)
         if setup.plugins != ():
             _start_daemons(site, rig, setup, folder)
             _start_ranks(loop, site, rig, folder)

@@ -21,11 +21,12 @@ from sim_hardware.faults import (
     power,
     rings,
     sensors,
+    software,
     tools,
     ups,
 )
 from sim_hardware.faults.kind import Kind
 
-_ROOMS = (power, ups, pdus, cooling, coolant, heat, links, rings, cards, memory, job, sensors, devices, bmcs, lines, tools)
+_ROOMS = (power, ups, pdus, cooling, coolant, heat, links, rings, cards, memory, job, sensors, devices, bmcs, lines, tools, software)
 
 CATALOGUE: Mapping[str, Kind[Any]] = MappingProxyType({kind.kind: kind for room in _ROOMS for kind in room.KINDS})

@@ -58,6 +58,10 @@ class SimLoop(NetworkLoop):
         """Count something into the digest without an entry."""
         self._trace.count(data)
 
+    def leave_out(self, folder: str) -> None:
+        """A folder's name that is another in every run counts as `~` into the digest."""
+        self._trace.folder = folder.encode()
+
     @property
     def entries(self) -> list[Entry]:
         """The trace, oldest first; only the newest 100,000 entries are kept."""

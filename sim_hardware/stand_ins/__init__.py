@@ -1,7 +1,7 @@
 """Policies in a few lines each, that stand in for the daemon's on the panel of a rack.
 
-`careful` shows that a scenario can be won. The others are wrong, each in a way that is seen in the field, and each must lose a named
-scenario (safety rule 33): a scenario that they win is worth nothing.
+`careful` shows that scenarios of coolant and cards can be won. The others are wrong, each in a way that is seen in the field, and each
+must lose a named scenario (safety rule 33): a scenario that they win is worth nothing.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from sim_hardware.stand_ins.careful import Careful
 from sim_hardware.stand_ins.wrong import (
     AlwaysShed,
     AlwaysStop,
+    ArmsOnly,
     BelieveEveryFlag,
     DoNothing,
     FullCooling,
@@ -38,6 +39,7 @@ STAND_INS: Mapping[str, Callable[[], StandIn]] = MappingProxyType(
     {
         "careful": Careful,
         "do-nothing": DoNothing,
+        "arms-only": ArmsOnly,
         "never-arms": NeverArms,
         "never-caps": NeverCaps,
         "always-shed": AlwaysShed,

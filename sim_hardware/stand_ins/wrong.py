@@ -1,4 +1,4 @@
-"""Policies that are wrong, each in one way: what a careful one does, with one thing left out or one thing too many."""
+"""Policies that are wrong, each in one way: what a careful one would do, with one thing left out or one thing too many."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from sim_hardware.devices.panel import Panel
 from sim_hardware.plant.cooling.orders import Beat, SetControl, SetPump, SetValve
 from sim_hardware.plant.job.orders import StopJob
 from sim_hardware.plant.power.orders import FireShed
-from sim_hardware.stand_ins.careful import Duties, KeepArmed, KeepCool, ReplaceSilent, SaveInTime
+from sim_hardware.stand_ins.careful import Duties, KeepCool, ReplaceSilent
 from sim_hardware.stand_ins.looking import attempt, flags, is_running, name_job, number
+from sim_hardware.stand_ins.power import KeepArmed, SaveInTime
 
 WARM_C = 75.0  # of a die
 EXACT = 0.99  # of the nominal voltage, below which these see trouble
@@ -18,6 +19,13 @@ ALARMING = frozenset({"LB", "FSD", "RB", "OFF", "OB"})
 
 class DoNothing(Duties):
     """Looks on."""
+
+
+class ArmsOnly(Duties):
+    """Arms the shed and does nothing else."""
+
+    def __init__(self) -> None:
+        super().__init__(KeepArmed())
 
 
 class NeverArms(Duties):

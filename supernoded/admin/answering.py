@@ -12,6 +12,7 @@ from supernoded.admin.diagnosing import choose_incidents, choose_readings, find_
 from supernoded.admin.linking import list_links
 from supernoded.admin.powering import list_power
 from supernoded.admin.recalling import recall_timeline
+from supernoded.admin.standing import recall_standing
 from supernoded.admin.timeline import choose_incident
 from supernoded.errors import AdminError, JournalError
 from supernoded.house import House
@@ -262,7 +263,8 @@ class FrontDesk:
             self._h.modes.say(word)
         else:
             self._h.modes.say(word)
-            text = await self._h.hand_back(policy)
+            said = await self._h.hand_back(policy), await recall_standing(self._h, policy) if before is Mode.ACT else ""
+            text = "; ".join(filter(None, said))
             try:
                 await self._h.journal.commit(write)
             except JournalError as error:

@@ -55,7 +55,7 @@ async def test_a_full_tier_a_vault_that_goes_and_one_that_is_well(house: House, 
     """Storage is full as long as more is to stay free than there is."""
     monkeypatch.setenv("SUPERNODED_VAULT", str(house.shared))
     config = house.folder / "n0.toml"
-    config.write_text(config.read_text().replace("headroom_mb = 0", "headroom_mb = 1000000000"))
+    config.write_text("mode = 'act'\n" + config.read_text().replace("headroom_mb = 0", "headroom_mb = 1000000000"))
     async with run_daemon(config) as jobs:
         rank = connect(JOB, 0, world=1, path=str(house.run / "job.sock"))
         rank.beat(1)
@@ -78,6 +78,6 @@ async def test_a_full_tier_a_vault_that_goes_and_one_that_is_well(house: House, 
                 await asyncio.sleep(0.02)
         (row,) = jobs.desk.list_jobs()
         assert row.troubles == ()
-        assert "a checkpoint every 60 s" in row.interval_text  # it is asked for, as there is a durable tier
+        assert "a checkpoint every 60 s" in row.interval_text  # it is asked for, as there is a durable tier and the daemon may act
         assert isinstance(render_jobs(Told(now=0.0, jobs=(row,)))[0], Table)
         rank.stopped(1)

@@ -444,3 +444,32 @@ def test_an_incident_that_nobody_judges_any_more_closes_and_says_so(monkeypatch:
         assert stored.text.endswith("Closed without having been seen clear: no rule has judged it for 7 days")
 
     work(scene, lambda: Office(remedy=Steps(("notify",))))
+
+
+def test_what_was_done_and_may_not_be_undone_keeps_its_incident_open_till_the_policy_acts_again() -> None:
+    async def scene(office: Office) -> None:
+        office.say(Level.RAISED)
+        await asyncio.sleep(2)
+        office.modes.say(Said(policy="isolation", mode=Mode.OBSERVE, by="alice", at=0.0))
+        office.say(Level.CLEAR)
+        await asyncio.sleep(300)
+        assert office.results() == [("card.isolate", "done"), ("job.checkpoint", "would")]
+        assert office.ledger.open != []
+        office.modes.say(Said(policy="isolation", mode=Mode.ACT, by="alice", at=0.0))
+        await asyncio.sleep(5)
+        assert office.results()[2:] == [("job.checkpoint", "done")]
+        assert office.ledger.open == []
+
+    work(scene, lambda: Office(remedy=Steps(("card.isolate",), afterwards="job.checkpoint")))
+
+
+@pytest.mark.parametrize("mode", [Mode.OBSERVE, Mode.ADVISE])
+def test_what_was_only_rehearsed_leaves_nothing_to_undo(mode: Mode) -> None:
+    async def scene(office: Office) -> None:
+        office.say(Level.RAISED)
+        await asyncio.sleep(2)
+        office.say(Level.CLEAR)
+        await asyncio.sleep(100)
+        assert office.ledger.open == []
+
+    work(scene, lambda: Office(mode=mode, remedy=Steps(("card.isolate",), afterwards="job.checkpoint")))

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from supernoded.plugin import Diagnosis, Loop, Node, Remedy, Rule, hookimpl
+from supernoded_power.alarm import AlarmRule
 from supernoded_power.arming import Arming, ArmingLoop, ArmingRule
 from supernoded_power.battery import BatteryRule, OverloadRule, RideRule
 from supernoded_power.checkpoint import CheckpointRule
@@ -45,6 +46,7 @@ def supernoded_rules(settings: PowerSettings, node: Node) -> Sequence[Rule[Any]]
         RideRule(feeds, settings),
         BatteryRule(feeds, settings),
         OverloadRule(feeds, settings),
+        AlarmRule(feeds, settings),
         CheckpointRule(settings),
     )
     return [Spared(rule, node.is_under_maintenance) for rule in rules]

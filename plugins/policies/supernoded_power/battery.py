@@ -49,7 +49,8 @@ class RideRule:
         if not row.oftener:
             return judge(self.kind, feed.ups, seen.now, Level.CLEAR, f"{feed.ups} is {row.means}")
         level = Level.RAISED if feed.settled else Level.UNSURE
-        return judge(self.kind, feed.ups, seen.now, level, f"{feed.ups} may not carry its load through a break: {row.means}")
+        what = "carries nothing" if row.source is Source.OFF else "may not carry its load through a break"
+        return judge(self.kind, feed.ups, seen.now, level, f"{feed.ups} {what}: {row.means}")
 
 
 class Flagged(msgspec.Struct, frozen=True):

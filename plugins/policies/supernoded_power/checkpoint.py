@@ -50,4 +50,4 @@ class CheckpointRule:
             return judge(self.kind, job.subject, seen.now, Level.RAISED, text, Severity.WARNING)
         why, runs = say_why(seen, AGE, job.subject), seen.now - since
         text = f"{job.subject} is seen running for {runs:.0f} s without a durable checkpoint, the limit is {self._most:g} s"
-        return judge(self.kind, job.subject, seen.now, Level.RAISED if runs > self._most else Level.UNSURE, text, unseen=(why,))
+        return judge(self.kind, job.subject, seen.now, Level.RAISED if runs > self._most else Level.CLEAR, text, unseen=(why,))

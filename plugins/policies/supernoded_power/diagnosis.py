@@ -9,6 +9,7 @@ from supernoded_power.battery import HEALTH, TEST, find_excess, has_failed
 from supernoded_power.mains import AWAY, WATCHES, Feed, Feeds, Mains
 from supernoded_power.seeing import find_least, name_phases
 from supernoded_power.settings import PowerSettings
+from supernoded_power.status import Source
 
 
 class PowerDiagnosis:
@@ -37,9 +38,11 @@ class PowerDiagnosis:
             )
         elif feed.mains in AWAY:
             yield _say("one feed lost", feed.subject, 0.9, views, "Look at the breaker and the supply of this feed alone.", seen)
-        if feed.mains is Mains.CONFLICT:
-            advice = f"Go and look at {feed.ups}: {feed.conflict}. The wrong one of the two is to be repaired."
-            yield _say("views contradict each other", feed.ups, 0.8, (feed.conflict, *views), advice, seen)
+        says_on_line = feed.mains is Mains.LOST and len(away) == 1 and feed.row is not None and feed.row.source is Source.MAINS
+        if feed.mains is Mains.CONFLICT or says_on_line:
+            conflict = feed.conflict or "; ".join(views)
+            advice = f"Go and look at {feed.ups}: {conflict}. The wrong one of the two is to be repaired."
+            yield _say("views contradict each other", feed.ups, 0.95 if says_on_line else 0.8, (conflict,), advice, seen)
         if feed.silent:
             yield _say("nothing is heard of it", feed.ups, 0.7, views, "Look at its line, its card and the server that speaks to it.", seen)
         elif feed.row is not None and not feed.row.rides:

@@ -31,7 +31,7 @@ class ConflictRule:
 
     def _judge(self, feed: Feed, now: float) -> Verdict:
         if feed.mains is Mains.CONFLICT:
-            return judge(self.kind, feed.subject, now, Level.RAISED, f"{feed.subject} contradicts itself: {feed.conflict}; {feed.text}")
+            return judge(self.kind, feed.subject, now, Level.RAISED, f"{feed.subject} contradicts itself: {feed.conflict}")
         if feed.mains is Mains.UNKNOWN:
             return judge(self.kind, feed.subject, now, Level.UNSURE, feed.text, unseen=(feed.text,))
         return judge(self.kind, feed.subject, now, Level.CLEAR, feed.text)

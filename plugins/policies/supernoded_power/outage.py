@@ -7,12 +7,13 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from supernoded.plugin import Level, Severity, Topology, Verdict, View
-from supernoded_power.mains import AWAY, WATCHES, Feed, Feeds, Mains, Track
-from supernoded_power.seeing import find_least, judge
+from supernoded_power.mains import AWAY, STATUS, WATCHES, Feed, Feeds, Mains, Track
+from supernoded_power.seeing import find_last, find_most, judge
 from supernoded_power.settings import PowerSettings
 from supernoded_power.site import list_sheddable
 
-FIRED = "pdu.event_age"
+FIRED, DELAY = "pdu.event_age", "pdu.shed_delay"
+UNREAD = "no UPS has been read since"
 FIRED_S = 30.0  # a shed that is older is no news; as long as a return must last
 
 
@@ -27,7 +28,7 @@ class OutageRule:
     """Raises the site when every feed is away, till one of them is back for long enough and no generator's (safety rule 11)."""
 
     kind = "power.outage"
-    watches: Mapping[str, float] = {**WATCHES, FIRED: 60.0}
+    watches: Mapping[str, float] = {**WATCHES, FIRED: 60.0, DELAY: 60.0}
 
     def __init__(self, feeds: Feeds, site: Topology, settings: PowerSettings) -> None:
         self.scope = settings.subject
@@ -43,27 +44,38 @@ class OutageRule:
         tracks, feeds = self._feeds.follow(seen, memory.tracks)
         if not feeds:
             return memory, ()
-        level, text = self._weigh(feeds, self._find_firing(seen), out=memory.out)
+        fired, at = self._find_firing(seen)
+        unread = all((find_last(seen, STATUS, feed.ups) or 0.0) < at for feed in feeds)
+        level, text = self._weigh(feeds, fired, unread=unread, out=memory.out)
         out = level is Level.RAISED or (memory.out and level is Level.UNSURE)
         unseen = tuple(feed.text for feed in feeds if feed.mains in {Mains.UNKNOWN, Mains.CONFLICT})
         verdict = judge(self.kind, self.scope, seen.now, level, text, Severity.CRITICAL, unseen)
         return OutageMemory(tracks, out), [verdict]
 
-    def _find_firing(self, seen: View) -> str:
-        """A shed that has just been, by the PDU's own record: the sag behind it may have been shorter than a poll."""
-        ages = {pdu: age for pdu in self._pdus if (age := find_least(seen, FIRED, pdu)) is not None and age < FIRED_S}
-        pdu = min(ages, key=ages.__getitem__, default="")
-        return f"{pdu} shed its outlets {ages[pdu]:.1f} s ago" if pdu else ""
+    def _find_firing(self, seen: View) -> tuple[str, float]:
+        """A shed that has just been and when, by the PDU's own record: the sag behind it may have been shorter than a poll."""
+        told = {pdu: seen.good(FIRED, pdu) for pdu in self._pdus}
+        found = {pdu: one.value + seen.now - one.at for pdu, one in told.items() if one is not None and isinstance(one.value, float)}
+        ages = {pdu: age for pdu, age in found.items() if age < FIRED_S}
+        if not ages:
+            return "", 0.0
+        delays = [delay for pdu in ages if (delay := find_most(seen, DELAY, pdu)) is not None]
+        took = f", {max(delays):.1f} ms after the trigger" if delays else ""
+        clock = "their own clocks" if len(ages) > 1 else "its own clock"
+        newest = min(ages.values())
+        names = " and ".join((*list(ages)[:2], *([f"{len(ages) - 2} more"] if len(ages) > 2 else [])))
+        return f"{names} shed {newest:.1f} s ago by {clock}{took}", seen.now - newest
 
-    def _weigh(self, feeds: Sequence[Feed], fired: str, *, out: bool) -> tuple[Level, str]:
+    def _weigh(self, feeds: Sequence[Feed], fired: str, *, unread: bool, out: bool) -> tuple[Level, str]:
         told = "; ".join(feed.text for feed in feeds)
         if all(feed.is_away for feed in feeds):
-            return Level.RAISED, f"no feed has mains: {told}"
+            return Level.RAISED, f"no feed has mains: {told}{f'; {fired}' if fired else ''}"
         present = [feed for feed in feeds if feed.mains is Mains.PRESENT]
         if not present:
             return Level.UNSURE, f"whether there are mains cannot be told: {told}"
         if fired:
-            return Level.RAISED, f"{fired}, so that no feed had mains, if only for a moment: {told}"
+            now = UNREAD if unread else f"now {told}"
+            return Level.RAISED, f"{fired}, so that no feed had mains, if only for a moment; {now}"
         if not out:
             return Level.CLEAR, told
         back = max(present, key=lambda feed: (not feed.generator, feed.stable_s))
@@ -71,7 +83,7 @@ class OutageRule:
             return Level.RAISED, f"{back.subject} is carried by a generator, which is not the mains: a second break is to be expected"
         if back.stable_s < self._stable_s:
             return Level.RAISED, f"{back.subject} is back for {back.stable_s:.0f} s, it counts from {self._stable_s:g} s on"
-        return Level.CLEAR, f"{back.subject} is back for {back.stable_s:.0f} s"
+        return Level.CLEAR, f"{back.subject} has mains for {back.stable_s:.0f} s"
 
 
 class FeedMemory(msgspec.Struct, frozen=True):
@@ -102,13 +114,15 @@ class FeedLostRule:
         return FeedMemory(tracks), [self._judge(feed, feeds, seen.now) for feed in feeds]
 
     def _judge(self, feed: Feed, feeds: Sequence[Feed], now: float) -> Verdict:
-        carries = [other.subject for other in feeds if other is not feed and other.mains is Mains.PRESENT]
+        there = [other for other in feeds if other is not feed and other.mains is Mains.PRESENT]
+        carries = [other.subject for other in there]
         if feed.mains is Mains.PRESENT:
             return judge(self.kind, feed.subject, now, Level.CLEAR, feed.text)
         if feed.mains not in AWAY:
             return judge(self.kind, feed.subject, now, Level.UNSURE, feed.text, unseen=(feed.text,))
         if not carries:
             return judge(self.kind, feed.subject, now, Level.UNSURE, f"{feed.text}, and no other feed is known to carry the load")
-        if feed.away_s < self._flash_s:  # the other may be gone as well, and not have been read since
-            return judge(self.kind, feed.subject, now, Level.UNSURE, f"{feed.text} for {feed.away_s:.1f} s")
+        lasts = min(feed.away_s, max(other.stable_s for other in there))
+        if lasts < self._flash_s:  # the other may be gone as well, or this one be back, and not have been read since
+            return judge(self.kind, feed.subject, now, Level.UNSURE, f"{feed.text}, and another is there, for {lasts:.1f} s")
         return judge(self.kind, feed.subject, now, Level.RAISED, f"{feed.text}; {', '.join(carries)} carries the load alone")

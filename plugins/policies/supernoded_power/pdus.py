@@ -12,7 +12,7 @@ from supernoded_power.seeing import find_least, is_read, judge, say_why
 from supernoded_power.settings import PowerSettings
 from supernoded_power.site import Cord, list_cords
 
-DELAY, AGE = "pdu.shed_delay", "pdu.event_age"
+DELAY, AGE, EVENT = "pdu.shed_delay", "pdu.event_age", "pdu.event"
 OUTLET_POWER, OUTLET_STATE = "outlet.power", "outlet.state"
 RECENT_S = 3600.0  # a firing is told as late for so long
 IDLE_W, IDLE_SHARE = 50.0, 0.05  # a node that draws more than this, less than that share of it by one feed, does not use that feed
@@ -22,7 +22,7 @@ class ShedLateRule:
     """Raises a PDU that took longer than P4 allows for its newest shed, by its own clock (Q22)."""
 
     kind = "power.shed_late"
-    watches: Mapping[str, float] = {DELAY: 60.0, AGE: 60.0}
+    watches: Mapping[str, float] = {DELAY: 60.0, AGE: 60.0, EVENT: 60.0}
 
     def __init__(self, site: Topology, limits: Limits, settings: PowerSettings) -> None:
         self.scope = settings.subject
@@ -37,6 +37,8 @@ class ShedLateRule:
 
     def _judge(self, seen: View, pdu: str) -> Verdict:
         delay, age = seen.number(DELAY, pdu), seen.number(AGE, pdu)
+        if delay is None and age is None and seen.text(EVENT, pdu) is not None:
+            return judge(self.kind, pdu, seen.now, Level.CLEAR, f"{pdu} tells of no shed")
         if delay is None:
             why = say_why(seen, DELAY, pdu)
             return judge(self.kind, pdu, seen.now, Level.UNSURE, f"how long {pdu} takes for a shed cannot be seen: {why}", unseen=(why,))

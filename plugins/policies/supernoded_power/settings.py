@@ -37,14 +37,17 @@ class PowerSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     step_s: Annotated[float, msgspec.Meta(ge=0.1, le=3600)] = 30.0  # of a job that has not told its step time
     cap_w: Annotated[float, msgspec.Meta(ge=50, le=3000)] = 350.0  # of each card on battery (safety 9)
     capped_slowdown: Annotated[float, msgspec.Meta(ge=1, le=10)] = 1.75  # of steps and saves while capped; 600 W (T1) to 350 W is 1.71
-    patience_s: Annotated[float, msgspec.Meta(ge=0.5, le=10)] = 1.5  # for a shed to be seen and a cap to be set
+    patience_s: Annotated[float, msgspec.Meta(ge=0.5, le=10)] = 3.0  # for a shed to be seen; over SNMP it takes up to 2.5 s
+    cap_patience_s: Annotated[float, msgspec.Meta(ge=0.5, le=60)] = 10.0  # for a cap to be set: BMCs take that long; no save waits
     # the shed
     optic_c: Celsius = 70.0  # of an optical module that does not say its own limit
     host_c: Celsius = 85.0  # of boards, NICs and memory that tell no limit of their own
     regulator_c: Celsius = 110.0  # of voltage regulators (`vrm` in their names), made for 125 C; and the most that is believed of any limit
     card_c: Celsius = 85.0  # of cards that no liquid cools
     headroom_c: Annotated[float, msgspec.Meta(ge=1, le=60)] = 10.0  # below those limits for as long as fans may stand still
-    shed_most_s: Annotated[float, msgspec.Meta(ge=10, le=600)] = 60.0  # of standing fans in an hour (safety 7)
+    shed_most_s: Annotated[float, msgspec.Meta(ge=60, le=600)] = (
+        120.0  # of standing fans in an hour (safety 7); no lease is longer than what is left
+    )
     arming_grace_s: Annotated[float, msgspec.Meta(ge=30, le=3600)] = 90.0  # till an unarmed PDU is an alarm: three renewals
     # coming back
     stage_s: Annotated[float, msgspec.Meta(ge=1, le=600)] = 5.0  # between two outlets of one PDU

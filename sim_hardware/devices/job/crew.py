@@ -40,6 +40,7 @@ class Crew:
         self.peers: tuple[Peer, ...] = tuple(self._list_peers()) if self.job else ()
         self.present: set[str] = set()
         self._asked: Asked | None = None
+        self._later: Asked | None = None  # what was heard while that is under way
         self._phase, self._committed = "", int(self._number("job.committed_step")) if self.job else 0
 
     def _list_peers(self) -> list[Peer]:
@@ -65,13 +66,22 @@ class Crew:
         """Bytes from the daemon to one of them."""
         for message in peer.hear(data):
             kind = message.get("t")
-            if kind == "request" and (self._asked is None or self._asked.agreed < 0):
-                self._asked = Asked(str(message.get("id")), message.get("kind") == "stop", int(self._number("job.step")))
+            if kind == "request":
+                self._note_request(Asked(str(message.get("id")), message.get("kind") == "stop", int(self._number("job.step"))))
+            elif kind == "withdraw" and self._later is not None and self._later.id == message.get("id"):
+                self._later = None
             elif kind == "withdraw" and self._asked is not None and self._asked.id == message.get("id") and self._asked.agreed < 0:
                 self._asked = None
                 self._order(WithdrawCheckpoint(self.job))
             elif kind == "order":
                 self._obey(peer, message)
+
+    def _note_request(self, asked: Asked) -> None:
+        """What all ranks hear. While they are at an older one it waits for its turn; nothing replaces a stop but a stop."""
+        if self._asked is None or (self._asked.agreed < 0 and (asked.stop or not self._asked.stop)):
+            self._asked = asked
+        elif self._asked.agreed >= 0 and asked.id != self._asked.id and (self._later is None or asked.stop or not self._later.stop):
+            self._later = asked
 
     def _obey(self, launcher: Peer, message: Mapping[str, object]) -> None:
         cards = message.get("cards")
@@ -117,6 +127,7 @@ class Crew:
             was_alive, rank.silent = rank.alive, state == "silent"
             rank.alive = phase in {*GOING, "aborted"} and state != "dead"
             if rank.alive and not was_alive:
+                rank.begin_anew()
                 rank.step = int(self._number("job.step"))
                 self._place(rank)
 
@@ -131,7 +142,7 @@ class Crew:
         elif self._phase == "saving" and phase != "saving":
             self._say_all("save_failed", step=step, why="the save ended without a checkpoint")
             if self._asked is not None and self._asked.agreed >= 0:
-                self._asked = None
+                self._asked, self._later = self._later, None
 
     def _follow_request(self, phase: str, step: int) -> None:
         asked = self._asked
@@ -142,7 +153,7 @@ class Crew:
                 asked.agreed = step + 1
                 self._say_all("agreed", request=asked.id, step=asked.agreed)
         elif 0 <= asked.agreed <= self._committed:
-            self._asked = None
+            self._asked, self._later = None if asked.stop else self._later, None
             if asked.stop:
                 self._say_all("bye", step=self._committed)
                 self._order(StopJob(self.job))

@@ -42,6 +42,10 @@ class Peer:
             who |= {"rank": self.rank, "local_rank": self.local_rank, "world": self.world, "card": self.card, "step": self.step}
         return _encode(who)
 
+    def begin_anew(self) -> None:
+        """Another process in its place: what the one before had still to say is gone with it."""
+        self._waiting = []
+
     def say(self, kind: str, **more: object) -> None:
         """Something to be sent. One that hangs or is gone says nothing."""
         if self.alive and not self.silent:

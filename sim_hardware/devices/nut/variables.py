@@ -17,7 +17,7 @@ LEAST, MOST = -(2.0**31), 2.0**32 - 1.0  # what fits into the registers that dri
 _UNKNOWN = {"minus-one": "-1", "zero": "0"}
 
 # as drivers print it: ALARM is put in front, the line state comes first of the rest
-_ORDER = ("ALARM", "FSD", "OL", "OB", "DISCHRG", "CHRG", "LB", "OVER", "RB", "TRIM", "BOOST", "BYPASS", "OFF", "CAL", "TEST")
+_ORDER = ("ALARM", "FSD", "OL", "OB", "DISCHRG", "CHRG", "LB", "OVER", "RB", "TRIM", "BOOST", "BYPASS", "OFF", "CAL", "TEST", "ECO")
 _RESULTS = {
     "none": "No test initiated",
     "running": "In progress",
@@ -117,7 +117,8 @@ def _read_all(panel: Panel, subject: str, dialect: Dialect) -> Iterator[tuple[st
     if status is not None or dialect != "absent":
         yield "ups.status", show_status(status)
     if isinstance(status, frozenset) and "ALARM" in status:
-        yield "ups.alarm", " ".join(text for flag, text in _ALARMS.items() if flag in status) or "UPS fault!"
+        words = " ".join(text for flag, text in _ALARMS.items() if flag in status)
+        yield "ups.alarm", str(read(panel, subject, "ups.alarm") or words or "UPS fault!")
     result = read(panel, subject, "ups.test_result")
     yield "ups.test.result", _RESULTS.get(result, result) if isinstance(result, str) else None
     yield "input.phases", str(power.ups.phases)

@@ -14,7 +14,12 @@ from sim_hardware.plant.power.state import State
 from sim_hardware.plant.power.ups import find_output, is_boosting, is_bypassed
 from sim_hardware.plant.words import Value
 
-_ALARMED = {"earth", "inverter", "charger", "battery"}  # a static switch that stays where it is shows nothing
+_ALARMS = {  # a static switch that stays where it is shows nothing
+    "earth": "Battery earth fault!",
+    "inverter": "Inverter has failed!",
+    "charger": "Charger has failed!",
+    "battery": "Battery is disconnected!",
+}
 
 
 def _list_flags(state: State, index: int) -> Value:
@@ -36,9 +41,14 @@ def _list_flags(state: State, index: int) -> Value:
         "CAL": ups.test == "calibration",
         "TEST": ups.test == "selftest",
         "OVER": find_ups_load(state, index) > 1.0,
-        "ALARM": bool(ups.failed & _ALARMED),
+        "ALARM": bool(ups.failed & _ALARMS.keys()),
+        "ECO": ups.mode == "eco" and ups.path not in {"none", "battery"},
     }
     return frozenset(flags | {flag for flag, holds in marks.items() if holds})
+
+
+def _read_alarm(state: State, index: int) -> Value:
+    return " ".join(text for part, text in _ALARMS.items() if part in state.ups[index].failed)
 
 
 def _read_live(state: State, index: int) -> Value:
@@ -118,6 +128,7 @@ def _read_model(state: State, index: int) -> Value:
 UPS: Gauges = MappingProxyType(
     {
         "ups.status": Gauge("flags", _list_flags),
+        "ups.alarm": Gauge("text", _read_alarm),
         "ups.input_voltage": Gauge("V", _read_input),
         **{f"ups.input_voltage.{phase}": Gauge("V", _read_input_phase(at)) for at, phase in enumerate(PHASES)},
         "ups.input_frequency": Gauge("Hz", _read_frequency),

@@ -19,7 +19,7 @@ RAISED, CLEAR, UNSURE = Level.RAISED, Level.CLEAR, Level.UNSURE
         ("silent", 3601.0, RAISED),
         ("stopped", 9e6, CLEAR),
         ("absent", None, CLEAR),
-        ("running", None, UNSURE),
+        ("running", None, CLEAR),
     ],
 )
 def test_how_old(state: str, age: float | None, expected: Level) -> None:
@@ -28,8 +28,8 @@ def test_how_old(state: str, age: float | None, expected: Level) -> None:
 
 def test_one_that_never_saved_is_told_when_it_has_run_for_as_long() -> None:
     bench = Bench(find_rule("checkpoint.old"))
-    assert level(bench, JOB, job()) is UNSURE
-    assert level(bench, JOB, job(3600.0)) is UNSURE
+    assert level(bench, JOB, job()) is CLEAR
+    assert level(bench, JOB, job(3600.0)) is CLEAR
     assert level(bench, JOB, job(3601.0)) is RAISED
 
 

@@ -46,11 +46,11 @@ class Watch:
         ("ob", 230.0, 230.0, BATTERY),  # it does not take its input, for whatever reason
         ("ob lb", None, None, BATTERY),
         ("ob", 0.0, 0.0, LOST),  # an empty battery
-        ("ol", 230.0, 0.0, CONFLICT),  # two views contradict each other
+        ("ol", 230.0, 0.0, LOST),  # the UPS may not have been read since
         ("ol ob dischrg", 0.0, 230.0, CONFLICT),  # never a shed, whatever the input
         ("ol bypass", 230.0, 230.0, PRESENT),
         ("ol bypass", 100.0, 230.0, SAGGED),
-        ("off", 230.0, 230.0, CONFLICT),
+        ("off", 230.0, 230.0, UNKNOWN),
         ("off", 230.0, 0.0, LOST),
         ("off", 0.0, None, LOST),
         ("off", 230.0, None, UNKNOWN),  # one source alone
@@ -150,6 +150,15 @@ def test_a_short_break_is_no_generator_and_a_long_run_is_the_mains() -> None:
     watch.see(10.0, ups("A", "ob", 0.0, 10.0))
     assert watch.see(20.0, ups("A", "ol", 230.0, 20.0)).generator
     assert not watch.see(620.0, ups("A", "ol", 230.0, 620.0)).generator
+
+
+def test_a_break_is_as_long_as_the_input_was_gone_not_as_long_as_the_ups_waits_to_go_back() -> None:
+    for gone, generator in ((3.0, False), (6.0, True)):
+        watch = Watch(PowerSettings(generator=True))
+        watch.see(0.0, ups("A", "ob", 0.0, 0.0))
+        watch.see(gone, ups("A", "ob", 230.0, gone))
+        watch.see(gone + 9.0, ups("A", "ob", 230.0, gone + 9.0))
+        assert watch.see(gone + 10.0, ups("A", "ol", 230.0, gone + 10.0)).generator is generator
 
 
 def test_a_frequency_off_nominal_is_a_generator_anywhere() -> None:

@@ -88,7 +88,7 @@ def test_it_says_what_each_view_shows() -> None:
     verdict = Bench(find_rule("power.outage")).tell(ups("A", "ob", 0.0, pdu=229.0), ups("B", "ol", 180.0))[POWER]
     assert verdict.severity is Severity.CRITICAL
     assert verdict.text == (
-        "no feed has mains: feed/A is on battery (on battery; its input is at 0 V, 100 % below 230 V, the limit is 10 %; "
+        "no feed has mains: feed/A is on battery (its input is at 0 V, 100 % below 230 V, the limit is 10 %; "
         "pdu/A1 reads 229 V); "
         "feed/B has sagged (on line; its input is at 180 V, 22 % below 230 V, the limit is 10 %)"
     )
@@ -102,6 +102,30 @@ def test_a_sag_between_two_looks_is_seen_by_the_shed_that_it_set_off() -> None:
 
     assert [look(0.0, None), look(1.0, 86_400.0), look(2.0, 0.4), look(31.0, 29.4)] == [CLEAR, CLEAR, RAISED, RAISED]
     assert look(32.0, 30.4) is CLEAR
+
+
+def test_a_shed_that_nobody_saw_the_cause_of_is_told_in_one_sentence_with_the_pdus_own_times() -> None:
+    bench = Bench(find_rule("power.outage"))
+    bench.tell(ups("A", *MAINS), ups("B", *MAINS))
+    fired = [read(pdu, "pdu.event_age", 0.4, 1.0) for pdu in ("pdu/A1", "pdu/B1")] + [read("pdu/A1", "pdu.shed_delay", 2.96, 1.0)]
+    assert bench.tell(fired)[POWER].text == (
+        "pdu/A1 and pdu/B1 shed 0.4 s ago by their own clocks, 3.0 ms after the trigger, so that no feed had mains, if only for a moment; "
+        "no UPS has been read since"
+    )
+    assert bench.tell(ups("A", *MAINS, 2.0), [read("pdu/A1", "pdu.event_age", 1.4, 2.0)])[POWER].text.endswith(
+        "if only for a moment; now feed/A has mains (on line; its input is at 230 V); feed/B has mains (on line; its input is at 230 V)"
+    )
+    gone = bench.tell(ups("A", *BATTERY, 3.0), ups("B", *BATTERY, 3.0))[POWER]
+    assert gone.text.startswith("no feed has mains: ")
+    assert gone.text.endswith(" shed 2.4 s ago by their own clocks, 3.0 ms after the trigger")
+
+
+def test_one_feed_that_is_read_a_moment_before_the_other_when_both_come_back_is_not_lost() -> None:
+    bench = Bench(find_rule("power.feed_lost"))
+    bench.tell(ups("A", *BATTERY), ups("B", *BATTERY))
+    bench.tell(ups("A", *BATTERY, 60.0), ups("B", *BATTERY, 60.0))
+    assert level(bench, "feed/A", ups("B", *MAINS, 61.0)) is UNSURE
+    assert level(bench, "feed/A", ups("A", *MAINS, 62.0)) is CLEAR
 
 
 def test_a_restart_in_the_middle_forgets_neither_the_outage_nor_the_time_since() -> None:

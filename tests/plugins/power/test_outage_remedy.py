@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -35,7 +36,7 @@ def test_shed_and_cap_at_once_then_save_while_it_runs_on_then_tell() -> None:
     assert kinds(first) == [*SHED, *CAP]
     assert kinds(second) == SAVE
     assert kinds(third) == TELL
-    assert [(step.patience, step.amount) for step in first] == [(1.5, None)] * 2 + [(1.5, 350.0)] * 2
+    assert [(step.patience, step.amount) for step in first] == [(3.0, None)] * 2 + [(10.0, 350.0)] * 2
     assert not trouble.ask()  # it runs on: nothing is stopped
 
 
@@ -51,6 +52,70 @@ def test_the_save_waits_for_the_caps_and_is_not_doubled() -> None:
     trouble.running.add(save.name)
     trouble.see(out(2.0), job(2.0, "saving", request="agreed", step_time=10.0))
     assert trouble.ask() == ()
+
+
+def test_a_save_is_asked_for_in_time_however_slow_caps_are() -> None:
+    trouble = begin()
+    trouble.running |= {step.name for step in trouble.ask()}
+    trouble.see(out(1.4), job(1.4, **TIMES))
+    assert trouble.ask() == ()
+    trouble.see(out(1.5), job(1.5, **TIMES))
+    (save,) = trouble.ask()
+    assert (save.kind, save.target) == SAVE[0]
+    trouble.running.add(save.name)
+    assert trouble.ask() == ()
+
+
+def test_the_notice_says_how_it_is_now_where_the_opening_could_not() -> None:
+    trouble = begin()
+    trouble.incident = msgspec.structs.replace(trouble.incident, text="pdu/A1 shed 0.1 s ago; no UPS has been read since")
+    *_, (tell,) = trouble.play()
+    assert "no UPS has been read since. Now feed/A is on battery (its input is at 0 V" in tell.reason
+
+
+def test_the_notice_waits_for_slow_caps() -> None:
+    trouble = begin()
+    first = trouble.ask()
+    trouble.running |= {step.name for step in first}
+    trouble.see(out(2.0), job(2.0, **TIMES))
+    trouble.end(trouble.ask())
+    assert trouble.ask() == ()
+    trouble.end(first, Result.UNCONFIRMED)
+    (tell,) = trouble.ask()
+    assert "nodes capped: 0 of 2 seen; jobs saved: 1 of 1 seen" in tell.reason
+
+
+def test_after_a_restart_the_notice_waits_for_a_save_under_way_though_its_job_is_not_heard() -> None:
+    trouble = begin()
+    trouble.end(trouble.ask())
+    (save,) = trouble.ask()
+    later = Trouble(find_remedy("power.outage"))
+    later.done, later.running = dict(trouble.done), {save.name}
+    later.see(out(3.0))
+    assert later.ask() == ()
+    later.see(out(3.5), job(3.5, "absent"))  # its ranks have not come back to the daemon yet
+    assert later.ask() == ()
+    later.end([save])
+    assert kinds(later.ask()) == TELL
+
+
+def test_in_a_later_round_a_save_waits_for_no_more_than_the_first_outcome() -> None:
+    trouble = begin()
+    trouble.end(trouble.ask())
+    trouble.end(trouble.ask())
+    trouble.end(trouble.ask())
+    come_back(trouble, 40.0)
+    trouble.end(trouble.ask())
+    trouble.raised = True
+    trouble.see(out(100.0), job(100.0, **TIMES))
+    again = trouble.ask()
+    assert {kind for kind, _ in kinds(again)} == {"power.shed", "power.cap"}
+    trouble.running |= {step.name for step in again}
+    trouble.see(out(110.0), job(110.0, **TIMES))
+    assert trouble.ask() == ()
+    trouble.end(again[:1])
+    trouble.see(out(111.5), job(111.5, **TIMES))
+    assert kinds(trouble.ask()) == SAVE
 
 
 def test_the_deadline_is_made_of_energy_and_times() -> None:
@@ -121,7 +186,7 @@ def test_the_notice_says_what_was_seen_and_done() -> None:
     trouble.end(steps[3:], Result.UNCONFIRMED)
     trouble.end(trouble.ask())
     (tell,) = trouble.ask()
-    assert tell.reason == "what was seen. fans shed: 2 of 2 seen; nodes capped: 1 of 2 seen; jobs saved: 1 of 1 seen; the job runs on."
+    assert tell.reason == "what was seen; fans shed: 2 of 2 seen; nodes capped: 1 of 2 seen; jobs saved: 1 of 1 seen; job/train runs on."
 
 
 def play_out(trouble: Trouble) -> None:
@@ -141,7 +206,7 @@ def test_back_again_the_request_is_withdrawn_and_caps_are_lifted() -> None:
     undo, tell = trouble.play()
     assert kinds(undo) == [("job.withdraw", JOB), *CAP]
     assert [step.amount for step in undo] == [None] * 3
-    assert tell[0].reason == "The mains are back for 30 s or longer. requests withdrawn: 1 of 1 seen; caps lifted: 2 of 2 seen."
+    assert tell[0].reason == "The mains are back for 30 s or longer; requests withdrawn: 1 of 1 seen; caps lifted: 2 of 2 seen."
 
 
 @pytest.mark.parametrize("request_", ["agreed", "saving", "saved", "durable", "none", "failed"])
@@ -168,6 +233,41 @@ def test_only_what_was_capped_is_lifted() -> None:
     list(trouble.play())
     come_back(trouble, 60.0, "none")
     assert kinds(trouble.ask()) == CAP[:1]
+
+
+def test_the_cap_of_a_node_that_takes_no_order_is_lifted_later_and_the_notice_does_not_wait_for_it() -> None:
+    trouble = begin()
+    play_out(trouble)
+    come_back(trouble, 60.0, "none")
+    lifts = trouble.ask()
+    trouble.end(lifts[:1])
+    trouble.end(lifts[1:], Result.UNCONFIRMED)
+    (told,) = trouble.ask()
+    assert told.kind == "notify"
+    assert "caps lifted: 1 of 2 seen" in told.reason
+    trouble.end([told])
+    tries = 1
+    while kinds(again := trouble.ask()) == CAP[1:]:
+        assert again[0].amount is None
+        trouble.end(again, Result.EXPIRED)
+        tries += 1
+    assert tries == 16
+    assert "The caps of n1 are not seen lifted after 16 tries" in again[0].reason
+    trouble.end(again)
+    assert not trouble.ask()
+
+
+def test_what_an_earlier_round_left_capped_is_lifted_after_the_last_one() -> None:
+    trouble = begin()
+    play_out(trouble)
+    come_back(trouble, 60.0, "none")
+    trouble.end(trouble.ask(), Result.UNCONFIRMED)
+    trouble.raised = True
+    trouble.see(out(80.0), job(80.0, **TIMES))
+    trouble.end(trouble.ask(), Result.EXPIRED)
+    list(trouble.play())
+    come_back(trouble, 140.0, "none")
+    assert kinds(trouble.ask()) == CAP
 
 
 def test_a_pdu_whose_timer_has_not_closed_is_restored() -> None:
@@ -205,9 +305,9 @@ def test_an_outage_that_was_over_before_anything_was_done_needs_nothing() -> Non
 
 
 def test_caps_and_patience_are_settings() -> None:
-    trouble = Trouble(find_remedy("power.outage", PowerSettings(cap_w=200.0, patience_s=3.0)))
+    trouble = Trouble(find_remedy("power.outage", PowerSettings(cap_w=200.0, patience_s=2.0, cap_patience_s=7.0)))
     trouble.see(out())
-    assert {(step.patience, step.amount) for step in trouble.ask()} == {(3.0, None), (3.0, 200.0)}
+    assert {(step.patience, step.amount) for step in trouble.ask()} == {(2.0, None), (7.0, 200.0)}
 
 
 def test_a_job_that_has_been_asked_is_not_asked_again_unless_that_comes_to_nothing() -> None:
@@ -239,3 +339,36 @@ def test_a_shed_needs_two_feeds_that_both_say_so(
         is_well = volts in {211.0, 230.0} and (flags is None or "ob" not in flags)
         if flags is None or is_contrary or is_forbidden or is_well or pdu == 0.0:
             assert not sheds
+
+
+def test_a_save_that_came_to_nothing_is_asked_for_again_and_told_once_more() -> None:
+    trouble = begin()
+    trouble.end(trouble.ask())
+    trouble.end(trouble.ask(), Result.UNCONFIRMED)  # its storage is full, say
+    (tell,) = trouble.ask()
+    assert "jobs saved: 0 of 1 seen" in tell.reason
+    trouble.end([tell])
+    (again,) = trouble.ask()
+    assert (again.kind, again.name) == ("job.checkpoint", "1-save2-job/train")
+    trouble.running.add(again.name)
+    assert trouble.ask() == ()
+    trouble.end([again])
+    (retold,) = trouble.ask()
+    assert retold.reason == "Jobs saved at try 2: 1 of 1 seen."
+    trouble.end([retold])
+    assert not trouble.ask()
+
+
+def test_it_is_tried_five_times_in_a_round_and_not_when_it_is_saved_meanwhile() -> None:
+    trouble = begin()
+    asked = 0
+    while steps := trouble.ask():
+        asked += sum(step.kind == "job.checkpoint" for step in steps)
+        trouble.end(steps, Result.UNCONFIRMED if steps[0].kind == "job.checkpoint" else Result.DONE)
+    assert asked == 5
+    other = begin()
+    other.end(other.ask())
+    other.end(other.ask(), Result.UNCONFIRMED)
+    other.end(other.ask())
+    other.see(out(40.0), job(40.0, step_time=10.0, durable_age=5.0))
+    assert not other.ask()

@@ -215,7 +215,7 @@ def test_a_sag_of_both_is_shed_capped_saved_and_undone(play: Play) -> None:
     assert not any(deed.startswith(("job.stop", "power.off")) for deed in plant.done)
     outages = [incident for incident in trial.incidents if incident.kind == "power.outage"]
     assert [incident.closed is not None for incident in outages] == [True]
-    assert any(text.startswith("no feed has mains") and text.endswith("the job runs on.") for text in told(trial))
+    assert any(text.startswith("no feed has mains") and text.endswith("job/train runs on.") for text in told(trial))
 
 
 def test_a_long_outage_stops_in_order_and_comes_back(play: Play) -> None:

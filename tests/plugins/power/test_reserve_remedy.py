@@ -34,7 +34,7 @@ def supply(at: float, amps: float = 5.0, flow: float | None = 40.0) -> list[Read
 
 def begin(site: Topology = WIDE, settings: PowerSettings | None = None, **world: Any) -> Trouble:
     trouble = Trouble(find_remedy("power.reserve", settings, site), world=World(topology=site, **world))
-    trouble.see(out(), job(durable_age=500.0, **TIMES), supply(0.0))
+    trouble.see(out(-20.0), out(), job(durable_age=500.0, **TIMES), supply(0.0))  # on battery for a while
     return trouble
 
 
@@ -241,6 +241,28 @@ def test_gone_again_in_the_middle_it_stops_again_and_forgets_no_cord() -> None:
     assert sorted(target for batch in back for kind, target in batch if kind == "power.on") == sorted(target for _, target in OFF)
 
 
+def test_just_started_a_job_that_is_not_heard_yet_is_not_taken_for_none() -> None:
+    trouble = Trouble(find_remedy("power.reserve", site=WIDE), world=World(topology=WIDE))
+    trouble.see(out(), supply(0.0))
+    assert trouble.ask() == ()
+    trouble.see(out(9.0), supply(9.0))
+    assert trouble.ask() == ()  # nobody's power is cut
+    trouble.see(out(10.0), supply(10.0))
+    assert sorted(kinds(trouble.ask())) == sorted(OFF)  # there is none
+
+
+def test_after_a_restart_a_stop_under_way_is_waited_for_though_its_job_is_not_heard() -> None:
+    trouble = begin()
+    trouble.see(out(1.0), job(1.0, durable_age=20.0, **TIMES))
+    (stopping,) = trouble.ask()
+    later = Trouble(find_remedy("power.reserve", site=WIDE), world=World(topology=WIDE))
+    later.running.add(stopping.name)
+    later.see(out(2.0), out(30.0), supply(30.0))
+    assert later.ask() == ()
+    later.end([stopping], Result.UNCONFIRMED)
+    assert sorted(kinds(later.ask())) == sorted(OFF)
+
+
 def test_a_restart_in_the_middle_goes_on_where_it_was() -> None:
     trouble = begin()
     off(trouble)
@@ -253,7 +275,7 @@ def test_a_restart_in_the_middle_goes_on_where_it_was() -> None:
 def test_a_pdu_without_a_meter_is_given_a_stable_time_between() -> None:
     trouble = begin()
     trouble.history = type(trouble.history)(trouble.remedy.watches)
-    trouble.see(out(), job(durable_age=500.0, **TIMES))
+    trouble.see(out(-20.0), out(), job(durable_age=500.0, **TIMES))
     off(trouble)
     times = []
     for _ in range(100):

@@ -28,7 +28,7 @@ def test_work_is_saved_then_people_are_told_and_nothing_is_shed_or_stopped(kind:
     assert kinds(save) == [("job.checkpoint", JOB)]
     assert save[0].amount == 140.0  # twice what a step and a save take
     assert kinds(tell) == [("notify", "feed/A")]
-    assert tell[0].reason == f"what was seen. jobs saved: 1 of 1 seen. {ADVICE[kind]}"
+    assert tell[0].reason == f"what was seen; jobs saved: 1 of 1 seen. {ADVICE[kind]}"
 
 
 @pytest.mark.parametrize("kind", sorted(set(ADVICE) - {*SAVING, "checkpoint.old"}))

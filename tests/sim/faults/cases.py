@@ -56,6 +56,22 @@ async def switch_outlet(rig: Rig) -> None:
     assert answer == struct.pack(">BHH", 5, 2, 0)
 
 
+class Programs:
+    """Daemons and a broker that only run or do not."""
+
+    def __init__(self) -> None:
+        self.ended: set[str] = set()
+
+    def kill(self, name: str) -> None:
+        self.ended.add(name)
+
+    def start(self, name: str) -> None:
+        self.ended.discard(name)
+
+    def runs(self, name: str) -> bool:
+        return name not in self.ended
+
+
 async def switch_monitors_on(rig: Rig) -> None:
     commission(rig)
 
@@ -159,6 +175,8 @@ CASES: dict[str, Case] = {
     "line.stuck": Case("line/feed-B"),
     "line.usb": Case("line/cdu0"),
     "line.no_crc": Case("line/feed-A"),
+    "daemon.killed": Case("n0"),
+    "broker.lost": Case("broker"),
     "tool.hang": Case("n0/npu-smi"),
     "tool.fails": Case("n0/hccn_tool"),
     "tool.garbage": Case("n0/nvidia-smi"),
@@ -175,7 +193,9 @@ class Here:
 
 def make_rig(now: Callable[[], float], rack: str = "rack-2x8") -> Rig:
     """Two nodes are enough for every kind, and half the time of four."""
-    return Rig(World(load_rack(rack), 1, now), Path("/lines"))
+    rig = Rig(World(load_rack(rack), 1, now), Path("/lines"))
+    rig.software = Programs()
+    return rig
 
 
 @asynccontextmanager

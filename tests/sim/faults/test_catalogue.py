@@ -120,6 +120,8 @@ WANTED = (
     "job.save_fails",
     "comm.buffer_small",
     "bmc.monitor_off",
+    "daemon.killed",
+    "broker.lost",
 )
 
 PARAMETERS = [(name, field) for name, kind in CATALOGUE.items() for field in msgspec.structs.fields(kind.parameters)]

@@ -229,6 +229,19 @@ def test_the_digest_covers_entries_and_turns() -> None:
     assert len({run("a", 3), run("b", 3), run("a", 4)}) == 3
 
 
+def test_the_name_of_the_folder_of_a_run_counts_for_nothing() -> None:
+    def run(folder: str, rest: str = "job.sock") -> str:
+        loop = SimLoop(1)
+        loop.leave_out(folder)
+        loop.trace("n0", f"listens on {folder}/{rest}")
+        loop.count(f"unix {folder}/run/{rest}".encode())
+        loop.close()
+        return loop.digest()
+
+    assert run("/tmp/one") == run("/tmp/another")
+    assert run("/tmp/one") != run("/tmp/one", "admin.sock")
+
+
 def test_the_loop_works_with_asyncios_runner() -> None:
     loop = SimLoop(1)
 

@@ -35,10 +35,17 @@ class Arming:
             row, _ = find_rows(seen, self._ups, self._set.ignored_flags)
             if not row.sheds:
                 against.append(f"{self._ups}: {row.means}")
-        shed = self.restore_s * count_firings(seen, self.pdu)
-        if shed + self.restore_s > self._set.shed_most_s:
-            against.append(f"fans stood still for up to {shed:.0f} s in the last hour, at most {self._set.shed_most_s:g} s are allowed")
+        left, most = self.find_left(seen), self._set.shed_most_s
+        if left <= RENEW_S:
+            shed = most - left
+            against.append(
+                f"fans stood still for up to {shed:.0f} s in the last hour, at most {most:g} s are allowed, with {RENEW_S:g} kept back"
+            )
         return against
+
+    def find_left(self, seen: View) -> float:
+        """Seconds for which its fans may still stand in this hour: a lease that is no longer cannot let them stand for more."""
+        return self._set.shed_most_s - self.restore_s * count_firings(seen, self.pdu)
 
 
 def count_firings(seen: View, pdu: str) -> int:
@@ -69,4 +76,4 @@ class ArmingLoop:
         """Another lease, or nothing."""
         if self._arming.list_objections(seen):
             return memory, None
-        return memory, Setpoint(target=self.target, quantity=LEASE, value=LEASE_S, unit="s")
+        return memory, Setpoint(target=self.target, quantity=LEASE, value=min(LEASE_S, self._arming.find_left(seen)), unit="s")

@@ -16,7 +16,7 @@ ARMED, GROUP, SHEDDABLE = "pdu.armed", "pdu.group", "pdu.sheddable"
 
 
 class Standing(msgspec.Struct, frozen=True):
-    """Of each PDU: whether it was ever armed, and since when it is not (0 = it is)."""
+    """Of each PDU: whether it was ever armed, and since when it is not, or is not seen to be."""
 
     was_armed: dict[str, bool] = {}
     unarmed_since: dict[str, float] = {}
@@ -45,8 +45,10 @@ class ArmingRule:
     def _judge(self, seen: View, arming: Arming, memory: Standing) -> Verdict:
         pdu, armed = arming.pdu, seen.number(ARMED, arming.pdu)
         if armed is None:
-            why = say_why(seen, ARMED, pdu)
-            return judge(self.kind, pdu, seen.now, Level.UNSURE, f"whether {pdu} is armed cannot be seen: {why}", unseen=(why,))
+            why, unseen_s = say_why(seen, ARMED, pdu), seen.now - memory.unarmed_since.get(pdu, seen.now)
+            level = Level.RAISED if unseen_s >= self._grace_s else Level.UNSURE
+            text = f"whether {pdu} is armed cannot be seen for {unseen_s:.0f} s: {why}"
+            return judge(self.kind, pdu, seen.now, level, text, unseen=(why,))
         wrong = list(_list_differences(seen, arming))
         if wrong:
             return judge(self.kind, pdu, seen.now, Level.RAISED, f"{pdu} is not set as described: {'; '.join(wrong)}")
@@ -75,7 +77,7 @@ class ArmingRule:
 def _remember(seen: View, memory: Standing, pdus: Sequence[str]) -> Standing:
     armed = {pdu: seen.number(ARMED, pdu) for pdu in pdus}
     was = {pdu: memory.was_armed.get(pdu, False) or bool(state) for pdu, state in armed.items()}
-    return Standing(was, {pdu: memory.unarmed_since.get(pdu, seen.now) for pdu, state in armed.items() if state == 0})
+    return Standing(was, {pdu: memory.unarmed_since.get(pdu, seen.now) for pdu, state in armed.items() if not state})
 
 
 def _list_differences(seen: View, arming: Arming) -> Iterator[str]:

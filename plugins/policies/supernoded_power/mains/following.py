@@ -41,40 +41,49 @@ class Feeds:
         """For how many seconds a feed has been there, as far as the watched window shows."""
         return find_steady(seen, name, self._pdus[name], self._set.nominal_v, self._sag, self._set.ignored_flags)
 
+    def find_span(self, seen: View) -> float:
+        """For how many seconds the flags of any UPS have been read, as far as the watched window shows: little after a start."""
+        upses = [f"ups/{name}" for name in self.names]
+        first = [seen.window(STATUS, ups, source)[:1] for ups in upses for source in seen.sources(STATUS, ups)]
+        return max((seen.now - one.at for some in first for one in some), default=0.0)
+
     def _follow(self, seen: View, name: str, track: Track) -> tuple[Track, Feed]:
         pdus = look_at_pdus(seen, self._pdus[name])
         if name not in self._with_ups:
             mains = {Level.GOOD: Mains.PRESENT, Level.LOW: Mains.LOST, Level.UNKNOWN: Mains.UNKNOWN}[pdus.level]
-            track = self._time(track, mains, seen.now, 0.0)
+            track = self._time(track, mains, seen.now, 0.0, pdus.level)
             return track, self._describe(seen, name, track, mains, None, "", (pdus,))
         ups = f"ups/{name}"
         row, others = find_rows(seen, ups, self._set.ignored_flags)
         volts = look_at_input(seen, ups, self._set.nominal_v, self._sag)
-        track = _remember(track, row, seen.now, odd=contradicts(row, others, volts))
+        track = _remember(track, row, seen.now, odd=contradicts(row, others, volts, pdus))
         odd = bool(track.odd_since) and seen.now - track.odd_since >= self._set.conflict_s
-        mains, conflict = decide(row, volts, pdus, overdue=self._is_overdue(row, track, seen.now), odd=odd)
-        track = self._time(track, mains, seen.now, find_shift(seen, ups) or 0.0)
+        dark = are_silent(seen, self._pdus[name])
+        mains, conflict = decide(row, volts, pdus, overdue=self._is_overdue(row, track, seen.now), odd=odd, dark=dark)
+        track = self._time(track, mains, seen.now, find_shift(seen, ups) or 0.0, volts.level)
         return track, self._describe(seen, name, track, mains, row, conflict, (volts, pdus))
 
     def _is_overdue(self, row: Row, track: Track, now: float) -> bool:
         longest = self._set.calibration_s if row.on_purpose == "cal" else self._set.test_s
         return bool(row.on_purpose) and now - track.purpose_since > longest
 
-    def _time(self, track: Track, mains: Mains, now: float, shift: float) -> Track:
+    def _time(self, track: Track, mains: Mains, now: float, shift: float, level: Level) -> Track:
         """When it went, came back, and whether what came back is a generator."""
         if mains in AWAY:
-            return msgspec.structs.replace(track, away_since=track.away_since or now, back_since=0.0)
+            back = (track.input_back_since or now) if level is Level.GOOD else 0.0
+            return msgspec.structs.replace(track, away_since=track.away_since or now, back_since=0.0, input_back_since=back)
         if mains is not Mains.PRESENT:
             return msgspec.structs.replace(track, back_since=0.0)
         generator = track.generator_since
         if track.away_since:
-            is_long = now - track.away_since >= self._set.generator_after_s
+            is_long = (track.input_back_since or now) - track.away_since >= self._set.generator_after_s
             generator = now if self._set.generator and is_long else 0.0  # a short break after it is the way back to the mains
         if shift > self._set.generator_hz:
             generator = generator or now
         elif generator and (not self._set.generator or now - generator >= self._set.generator_most_s):
             generator = 0.0
-        return msgspec.structs.replace(track, away_since=0.0, back_since=track.back_since or now, generator_since=generator)
+        back = track.back_since or now
+        return msgspec.structs.replace(track, away_since=0.0, input_back_since=0.0, back_since=back, generator_since=generator)
 
     def _describe(
         self, seen: View, name: str, track: Track, mains: Mains, row: Row | None, conflict: str, volts: tuple[Volts, ...]

@@ -41,6 +41,7 @@ class Track(msgspec.Struct, frozen=True):
     silent_since: float = 0.0
     was_on_battery: bool = False  # when it was last heard
     away_since: float = 0.0
+    input_back_since: float = 0.0  # since when its input is good while its UPS is still away: that waits before it goes back
     back_since: float = 0.0
     generator_since: float = 0.0
 
@@ -75,7 +76,9 @@ class Feed(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def text(self) -> str:
         """What is seen, as a part of a sentence."""
-        return f"{self.subject} {_SAID[self.mains]} ({'; '.join(self.views) or 'nothing is read of it'})"
+        said = _SAID[self.mains]
+        views = self.views or ("nothing is read of it",)
+        return f"{self.subject} {said} ({'; '.join(view for view in views if view not in said) or views[0]})"
 
     @property
     def is_away(self) -> bool:

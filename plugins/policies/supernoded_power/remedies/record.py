@@ -68,6 +68,13 @@ def take(case: Case, *batches: Iterable[Step]) -> tuple[Step, ...]:
     return ()
 
 
+def has_more_running(deeds: Iterable[Deed], verbs: tuple[str, ...], steps: Iterable[Step]) -> bool:
+    """Whether a step of these verbs is under way that is not among `steps`: of an earlier life, its job not heard again yet."""
+    known = {step.name for step in steps}
+    under_way = (deed for deed in deeds if deed.outcome is None and deed.verb.startswith(verbs))
+    return any(name_step(deed.round, deed.verb, deed.target) not in known for deed in under_way)
+
+
 def say_outcomes(deeds: Iterable[Deed], number: int, words: dict[str, str]) -> Iterator[str]:
     """What was done in a round, each verb as a part of a sentence: `8 of 8 nodes capped`."""
     mine = [deed for deed in deeds if deed.round == number]

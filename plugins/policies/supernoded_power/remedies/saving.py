@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from supernoded.plugin import Step, View
+from supernoded.plugin import Case, Step, View
 from supernoded_power.jobs import VOID, Job, time_save
 from supernoded_power.mains import Feed
+from supernoded_power.remedies.record import Deed
 from supernoded_power.reserve import Reserve
 from supernoded_power.settings import PowerSettings
 
+MOST_TRIES = 5  # of a save in one round
 LONGEST_S = 600.0  # of a deadline, however much reserve there is: a later save is worth less
 
 
@@ -35,6 +37,19 @@ def ask_to_save(jobs: Sequence[Job], prefix: str, reason: str, limits: Mapping[s
             yield Step(
                 name=name, kind="job.checkpoint", target=job.subject, reason=reason, patience=seconds, amount=seconds, details=details
             )
+
+
+def ask_again(
+    jobs: Sequence[Job], deeds: Sequence[Deed], number: int, reason: str, limits: Mapping[str, tuple[float, str]], case: Case
+) -> Iterator[Step]:
+    """Another try of each save of this round that came to nothing: its storage may have been full for a while."""
+    for job in jobs:
+        tries = [deed for deed in deeds if deed.target == job.subject and deed.verb.startswith("save")]
+        under_way = any(deed.outcome is None for deed in tries)
+        over = any(deed.done for deed in tries) or is_saved_since(job, case.incident.opened, case.seen) or job.is_asked
+        next_one = len(tries) if under_way else len(tries) + 1
+        if tries and next_one > 1 and next_one <= MOST_TRIES and (under_way or not over):
+            yield from ask_to_save([job], f"{number}-save{next_one}-", reason, limits)
 
 
 def _tell(seconds: float | None) -> str:

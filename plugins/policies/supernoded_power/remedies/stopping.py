@@ -9,7 +9,7 @@ from supernoded_power import jobs as job_views
 from supernoded_power.jobs import Job, list_jobs, time_save
 from supernoded_power.mains import WATCHES, Feeds, Mains
 from supernoded_power.remedies import returning
-from supernoded_power.remedies.record import Deed, find_round, list_deeds, name_step, say_outcomes, take
+from supernoded_power.remedies.record import Deed, find_round, has_more_running, list_deeds, name_step, say_outcomes, take
 from supernoded_power.remedies.returning import Return
 from supernoded_power.remedies.saving import ask_to_save, is_saved_since
 from supernoded_power.reserve import OUTLET
@@ -24,6 +24,7 @@ KEEPERS = (
 )  # roles whose holders stay on: control of coolant, PDUs and of this very work (safety rule 6)
 WORDS = {"save": "jobs saved", "stop": "jobs stopped", "off": "cords of nodes switched off"}
 FRESH_S = 60.0  # a durable step that is younger is not saved once more before the stop, which saves too
+HEARD_S = 10.0  # of readings before a job that is not heard of counts as none: two digests of other nodes
 OFF_S = 10.0  # for a cord to be seen off: a PDU takes up to 2.5 s to show it
 
 
@@ -58,11 +59,12 @@ class ReserveRemedy:
         if not deeds and any(job.is_asked and case.seen.now - case.incident.opened < time_save(job, self._set) for job in jobs):
             return ()  # the save that another incident has asked for is waited for, as long as one takes
         told = "; ".join(say_outcomes(deeds, number, WORDS)) or "there was nothing to stop"
-        reason = f"{case.incident.text.rstrip('.')}. {told}. {self._own} stays on, and so does what cools, switches and stores."
+        reason = f"{case.incident.text.rstrip('.')}; {told}. {self._own} stays on, and so does what cools, switches and stores."
         tell = Step(name=name_step(number, "away", "tell"), kind="notify", target=case.incident.subject, reason=reason)
-        return take(
-            case, self._save(case, number, deeds, jobs), self._stop_jobs(number, deeds, jobs), self._cut(case, world, number, deeds), [tell]
-        )
+        saves, stops = list(self._save(case, number, deeds, jobs)), list(self._stop_jobs(number, deeds, jobs))
+        if self._feeds.find_span(case.seen) < HEARD_S or has_more_running(deeds, ("save", "stop"), (*saves, *stops)):
+            return take(case, saves, stops)  # just started: a job that is not heard yet may run, and nobody's power is cut
+        return take(case, saves, stops, self._cut(case, world, number, deeds), [tell])
 
     def _save(self, case: Case, number: int, deeds: Sequence[Deed], jobs: Sequence[Job]) -> Iterator[Step]:
         begun = {deed.target for deed in deeds if deed.verb == "save"}

@@ -16,13 +16,14 @@ ADVICE: Mapping[str, str] = {
     "power.feed_lost": "Nothing is shed: one feed carries the load. Bring the other one back.",
     "power.conflict": "Nothing is shed on this. Look which of the two is right.",
     "power.silent": "Nothing is stopped before a second source says that the power is gone. Look at its line and its server.",
-    "power.no_ride_through": "It would drop its load at the next break; work is saved more often meanwhile.",
+    "power.no_ride_through": "Nobody counts on it: work is saved more often till it is well.",
     "power.redundancy": "One UPS could not carry the load alone: lower the load, or bring the other one back.",
     "power.arming": "Fans are not shed at a sag till it is armed again.",
     "power.shed_late": "Look at the line from the UPS to this PDU; `supernoded --check` has the arithmetic.",
     "power.cords": "Plug one cord into each feed, with the node out of service.",
     "ups.battery": "Replace the battery.",
     "ups.overload": "Lower its load.",
+    "ups.alarm": "Nothing is done about it: look at its panel and its log.",
     "checkpoint.old": "Look why the job does not save.",
 }
 SAVING = frozenset({"power.feed_lost", "power.conflict", "power.silent", "power.no_ride_through", "checkpoint.old"})
@@ -44,7 +45,7 @@ class TellRemedy:
         deeds = list_deeds(case)
         saves = list(self._save(case, 1, deeds))
         told = list(say_outcomes(deeds, 1, {"save": "jobs saved"}))
-        reason = f"{case.incident.text.rstrip('.')}. {'; '.join(told) + '. ' if told else ''}{ADVICE[self.answers]}"
+        reason = f"{'; '.join((case.incident.text.rstrip('.'), *told))}. {ADVICE[self.answers]}"
         reason += say_silent(list_jobs(case.seen)) if saves or told else ""
         tell = Step(name=name_step(1, "tell", "people"), kind=NOTIFY, target=case.incident.subject, reason=reason)
         return take(case, saves, [tell], self._save_again(case, deeds, now))

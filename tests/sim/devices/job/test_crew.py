@@ -122,6 +122,48 @@ def test_a_stop_saves_first_says_goodbye_and_a_launcher_brings_the_ranks_back(st
     assert stage.last("rank0", "beat")["step"] > stage.last("rank0", "bye")["step"]
 
 
+def test_what_a_process_had_still_to_say_when_its_daemon_was_dead_is_not_said_by_the_one_in_its_place(stage: Stage) -> None:
+    rank = stage.find("rank0")
+    stage.tell(rank, {"t": "request", "id": "r1", "kind": "stop", "deadline_s": 60, "hard_s": 90})
+    stage.go(4.0)
+    rank.welcome = False  # the daemon dies before it has heard of the stop
+    stage.go(60.0)
+    assert not rank.alive
+    stage.tell(stage.find("launcher"), {"t": "order", "id": "o1", "kind": "resume"})
+    stage.go(30.0)
+    stage.tell(rank, {"t": "welcome", "node": "n0"})
+    stage.go(LOOK)
+    assert "bye" not in stage.kinds("rank0")
+    assert stage.kinds("rank0")[-1] == "beat"
+
+
+def test_a_request_that_comes_while_an_older_one_is_under_way_has_its_turn_after_it(stage: Stage) -> None:
+    def ask(name: str, kind: str) -> None:
+        for rank in ("rank0", "rank1"):
+            stage.tell(stage.find(rank), {"t": "request", "id": name, "kind": kind, "deadline_s": 60, "hard_s": 90})
+
+    ask("r1", "checkpoint")
+    while "agreed" not in stage.kinds("rank0"):
+        stage.go(LOOK)
+    ask("r1", "checkpoint")  # again, by a daemon that has started anew
+    ask("r2", "stop")
+    ask("r3", "checkpoint")
+    stage.go(60.0)
+    assert [message["request"] for message in stage.said["rank0"] if message["t"] == "agreed"] == ["r1", "r2"]
+    assert stage.kinds("rank0")[-1] == "bye"
+    assert stage.world.truth("job/train", "job.lost_steps") == 0.0
+
+
+def test_a_request_that_waits_for_its_turn_can_be_withdrawn(stage: Stage) -> None:
+    for name in ("r1", "r2"):
+        stage.tell(stage.find("rank0"), {"t": "request", "id": name, "kind": "checkpoint", "deadline_s": 60, "hard_s": 90})
+        while "agreed" not in stage.kinds("rank0"):
+            stage.go(LOOK)
+    stage.tell(stage.find("rank0"), {"t": "withdraw", "id": "r2"})
+    stage.go(60.0)
+    assert [message["request"] for message in stage.said["rank0"] if message["t"] == "agreed"] == ["r1"]
+
+
 def test_a_launcher_says_why_it_could_not(stage: Stage) -> None:
     stage.tell(stage.find("launcher"), {"t": "order", "id": "o1", "kind": "resume"})
     stage.tell(stage.find("launcher"), {"t": "order", "id": "o2", "kind": "dance"})

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from supernoded.model import Reading, Value
 from supernoded.recording import Sieve
 from tests.unit.worlds import reading
 
@@ -19,6 +20,19 @@ def test_a_change_of_state_is_written_at_once() -> None:
     sieve = Sieve()
     states = [sieve.sift([reading(v, at=at)]) for at, v in ((0.0, 1.0), (1.0, None), (2.0, None), (3.0, 1.0))]
     assert [len(rows) for rows in states] == [1, 1, 0, 1]
+
+
+def test_flags_and_words_of_a_fixed_few_that_turn_are_written_at_once_and_free_texts_wait() -> None:
+    def count(quantity: str, unit: str, *values: Value) -> int:
+        sieve = Sieve()
+        told = [Reading(subject="x", quantity=quantity, value=one, unit=unit, at=float(at)) for at, one in enumerate(values)]
+        return len(sieve.sift(told))
+
+    ol, ob = frozenset({"ol"}), frozenset({"ob"})
+    assert count("ups.status", "flags", ol, ol, ob, ob, ol) == 3
+    assert count("outlet.state", "text", "on", "off", "off", "on") == 3
+    assert count("host.top_process", "text", "a", "b", "c") == 1
+    assert count("x.acme.word", "text", "a", "b") == 1
 
 
 def test_what_does_not_change_is_written_again_before_its_row_is_forgotten() -> None:

@@ -8,7 +8,7 @@ CODE := supernoded sim_hardware plugins migrations benchmarks demo tests
 
 .PHONY: demo test check chaos long
 
-demo: $(READY)  ## the daemon on a simulated rack, with faults, in about half a minute
+demo: $(READY)  ## the daemon on a simulated rack, with faults, in about a minute
 	$(BIN)/python -m demo </dev/null
 
 test: $(READY)  ## everything that must hold, in at most 15 minutes on 2 cores

@@ -162,6 +162,14 @@ def test_actuators_of_one_kind_on_different_targets_live_together(supernoded_nod
     assert len(parts.actuators) == 2
 
 
+def test_the_daemons_own_parts_have_an_owner_and_no_plugin_performs_beside_them(supernoded_node: Node) -> None:
+    parts = gather(supernoded_node, one=plugin(actuators=[Arm()]))
+    parts.add_own("job", sensors=[Still()], actuators=[Arm(targets=("n1/card*",))])
+    assert (parts.owner("sensor", Still().name), parts.owner("actuator", "card.isolate on n1/card*")) == ("job", "job")
+    with pytest.raises(PluginError, match=r"'card.isolate' on one target"):
+        parts.add_own("job", actuators=[Arm(targets=("n0/card3",))])
+
+
 class Own(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     level: int = 3
 

@@ -6,8 +6,6 @@ import inspect
 import itertools
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, TypeVar
 
@@ -19,6 +17,7 @@ from supernoded import hookspecs
 from supernoded.errors import PluginError
 from supernoded.model import NODE
 from supernoded.parts import Actuator, Check, Diagnosis, Fault, Format, Handle, Loop, Remedy, Rule, Sensor
+from supernoded.registry.parts import Found, Parts, name_duties, refuse_overlap
 from supernoded.settings import read_plugin_table
 from supernoded.supervisor import describe
 from supernoded.wire import Node
@@ -29,63 +28,6 @@ _TIMES = frozenset({"period", "timeout"})
 OURS = "supernoded"  # the distribution whose plugins win a fight over a name
 
 T = TypeVar("T")
-
-
-class Found(msgspec.Struct, frozen=True, kw_only=True):
-    """One plugin and where it comes from. `trouble` says why it is left out."""
-
-    name: str
-    distribution: str = ""
-    version: str = ""
-    plugin: Any = None
-    trouble: str = ""
-
-
-@dataclass
-class Parts:
-    """Everything the plugins handed in, each with the plugin that did."""
-
-    plugins: list[Found] = field(default_factory=list)
-    sensors: list[Sensor] = field(default_factory=list)
-    rules: list[Rule[Any]] = field(default_factory=list)
-    diagnoses: list[Diagnosis] = field(default_factory=list)
-    loops: list[Loop[Any]] = field(default_factory=list)
-    handles: dict[str, Handle] = field(default_factory=dict)  # by target
-    remedies: dict[str, Remedy] = field(default_factory=dict)  # by the kind it answers
-    actuators: list[Actuator] = field(default_factory=list)
-    checks: list[Check] = field(default_factory=list)
-    faults: list[Fault[Any]] = field(default_factory=list)
-    owners: dict[str, str] = field(default_factory=dict)  # "sensor load" -> plugin
-
-    def add_own(self, owner: str, *, sensors: Sequence[Sensor] = (), actuators: Sequence[Actuator] = ()) -> None:
-        """Parts of the daemon itself. Raises PluginError when a plugin performs the same on the same targets."""
-        self.owners |= {f"sensor {sensor.name}": owner for sensor in sensors}
-        for actuator in actuators:
-            self.owners |= {f"actuator {kind} on {', '.join(actuator.targets)}": owner for kind in sorted(actuator.kinds)}
-        self.sensors += sensors
-        self.actuators += actuators
-        _refuse_overlap(self)
-
-    def owner(self, what: str, name: str) -> str:
-        """The plugin that handed in this part."""
-        return self.owners.get(f"{what} {name}", "")
-
-    @property
-    def policies(self) -> list[str]:
-        """The plugins that say what is done: a mode is about one of these."""
-        return sorted({owner for part, owner in self.owners.items() if part.startswith(("remedy ", "loop "))})
-
-    def of(self, plugin: str) -> dict[str, tuple[str, ...]]:
-        """What one plugin handed in: kind of part -> names."""
-        found: dict[str, tuple[str, ...]] = {}
-        for part in sorted(part for part, owner in self.owners.items() if owner == plugin):
-            kind, _, name = part.partition(" ")
-            found[kind] = (*found.get(kind, ()), name)
-        return found
-
-    def actuator_for(self, kind: str, target: str) -> Actuator | None:
-        """The one that performs this kind on this target."""
-        return next((a for a in self.actuators if kind in a.kinds and any(fnmatchcase(target, pattern) for pattern in a.targets)), None)
 
 
 def discover(disabled: Iterable[str] = ()) -> list[Found]:
@@ -130,7 +72,7 @@ def collect(found: Sequence[Found], tables: Mapping[str, Mapping[str, Any]], nod
     parts = Parts()
     for one in found:
         parts.plugins.append(one if one.trouble else _collect_one(one, tables.get(one.name, {}), node_for(one.name), parts))
-    _refuse_overlap(parts)
+    refuse_overlap(parts)
     return parts
 
 
@@ -269,9 +211,7 @@ def _join(plugin: str, got: Mapping[str, list[Any]], parts: Parts) -> None:
     ):
         for name in names:
             claim(what, name)
-    for actuator in got["actuators"]:
-        for kind in sorted(actuator.kinds):
-            parts.owners[f"actuator {kind} on {', '.join(actuator.targets)}"] = plugin
+    parts.owners |= name_duties(got["actuators"], plugin)
     parts.sensors += got["sensors"]
     parts.rules += got["rules"]
     parts.diagnoses += got["diagnoses"]
@@ -281,23 +221,3 @@ def _join(plugin: str, got: Mapping[str, list[Any]], parts: Parts) -> None:
     parts.actuators += got["actuators"]
     parts.checks += got["checks"]
     parts.faults += got["faults"]
-
-
-def _refuse_overlap(parts: Parts) -> None:
-    """Two actuators for one action kind on one target, or two loops on one handle, would leave it to chance who acts."""
-    turned: dict[str, str] = {}
-    for loop in parts.loops:
-        if loop.target in turned:
-            raise PluginError(f"two loops turn {loop.target}: {turned[loop.target]} and {loop.name}; switch one of their plugins off")
-        turned[loop.target] = loop.name
-    for i, one in enumerate(parts.actuators):
-        for other in parts.actuators[i + 1 :]:
-            clash = any(fnmatchcase(a, b) or fnmatchcase(b, a) for a in one.targets for b in other.targets)
-            for kind in sorted(one.kinds & other.kinds if clash else ()):
-                names = " and ".join(_name_actuator(parts, actuator, kind) for actuator in (one, other))
-                raise PluginError(f"two actuators perform {kind!r} on one target: {names}; narrow the targets or switch one off")
-
-
-def _name_actuator(parts: Parts, actuator: Actuator, kind: str) -> str:
-    targets = ", ".join(actuator.targets)
-    return f"{parts.owner('actuator', f'{kind} on {targets}')} ({targets})"

@@ -235,41 +235,6 @@ def test_only_what_was_capped_is_lifted() -> None:
     assert kinds(trouble.ask()) == CAP[:1]
 
 
-def test_the_cap_of_a_node_that_takes_no_order_is_lifted_later_and_the_notice_does_not_wait_for_it() -> None:
-    trouble = begin()
-    play_out(trouble)
-    come_back(trouble, 60.0, "none")
-    lifts = trouble.ask()
-    trouble.end(lifts[:1])
-    trouble.end(lifts[1:], Result.UNCONFIRMED)
-    (told,) = trouble.ask()
-    assert told.kind == "notify"
-    assert "caps lifted: 1 of 2 seen" in told.reason
-    trouble.end([told])
-    tries = 1
-    while kinds(again := trouble.ask()) == CAP[1:]:
-        assert again[0].amount is None
-        trouble.end(again, Result.EXPIRED)
-        tries += 1
-    assert tries == 16
-    assert "The caps of n1 are not seen lifted after 16 tries" in again[0].reason
-    trouble.end(again)
-    assert not trouble.ask()
-
-
-def test_what_an_earlier_round_left_capped_is_lifted_after_the_last_one() -> None:
-    trouble = begin()
-    play_out(trouble)
-    come_back(trouble, 60.0, "none")
-    trouble.end(trouble.ask(), Result.UNCONFIRMED)
-    trouble.raised = True
-    trouble.see(out(80.0), job(80.0, **TIMES))
-    trouble.end(trouble.ask(), Result.EXPIRED)
-    list(trouble.play())
-    come_back(trouble, 140.0, "none")
-    assert kinds(trouble.ask()) == CAP
-
-
 def test_a_pdu_whose_timer_has_not_closed_is_restored() -> None:
     trouble = begin()
     play_out(trouble)

@@ -1,6 +1,10 @@
 """What people have reported of UPSes and their drivers, as inputs: what is raised of it, and what must never come of it.
 
 Each case has the number of its report (`nut#` is networkupstools/nut) or a word for what was recorded; the readings are our own.
+What is a matter of reading alone is tested with the plugin that reads: numbers that stand for nothing, ranges, empty words, thresholds in
+`nut/test_ups.py`, links that come and go in `nut/test_sensor.py`, wrong types, broken tables and alarms in mid-walk in `snmp/test_ups.py`,
+enums and Fahrenheit in `snmp/test_pdus.py`.
+
 Sheds and stops come of `power.outage` and `power.reserve` alone, so that a case that raises neither does neither.
 """
 

@@ -116,7 +116,7 @@ class Jobs:
 
 
 def asks_by_itself(settings: Settings) -> bool:
-    """Whether jobs are asked at an interval: as the settings say, else where there is a durable tier. In observe nobody makes a job stand."""
+    """Whether jobs are asked at an interval: as the settings say, else with a durable tier. In observe nobody makes a job stand."""
     told = settings.vault.interval.ask
     return settings.vault.durable is not None and settings.mode is Mode.ACT if told is None else told
 

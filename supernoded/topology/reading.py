@@ -37,6 +37,7 @@ def build_topology(page: Page, table: object) -> Topology | None:
         page.report(conflict.key, find_value(table, conflict.key), conflict.fault, conflict.remedy)
     return None if conflicts else topology
 
+
 def find_conflicts(site: Topology) -> Iterator[Conflict]:
     """What does not resolve, is there twice, or must not be."""
     nodes = {node.name for node in site.nodes}

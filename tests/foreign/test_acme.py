@@ -12,7 +12,7 @@ from click.testing import CliRunner
 import supernoded_acme
 from supernoded.errors import NotHeldError, PluginError, WireError
 from supernoded.history import History
-from supernoded.model import Action, Incident, Outcome, Result, action_id
+from supernoded.model import Action, Incident, Outcome, Result, Step, action_id
 from supernoded.plugin import NODE, Case, Effect, Fidelity, Level, Node, Reading, Setpoint, Severity, Source, State, Step, World
 from supernoded.testing import Judge, ManualClock, MemoryWires
 from supernoded_acme.settings import Settings
@@ -56,7 +56,7 @@ def make_case(done: Mapping[str, Result], still_raised: bool = True) -> Case:
 def next_step(node: Node, case: Case) -> str | None:
     (remedy,) = supernoded_acme.supernoded_remedies(SETTINGS, node)
     step = remedy.next(case, World(topology=node.topology), 3.0)
-    return None if step is None else step.name
+    return step.name if isinstance(step, Step) else None
 
 
 async def test_readings(supernoded_node: Node, chiller: Chiller) -> None:
@@ -104,6 +104,7 @@ async def test_remedy_takes_the_chiller_out_once(
     (actuator,) = supernoded_acme.supernoded_actuators(SETTINGS, supernoded_node)
     done = dict[str, Result]()
     while step := remedy.next(make_case(done), World(topology=supernoded_node.topology), supernoded_clock.now()):
+        assert isinstance(step, Step)
         action = make_action(step, supernoded_clock.now())
         assert (await actuator.observe(action)).effect is Effect.ABSENT
         await actuator.apply(action)

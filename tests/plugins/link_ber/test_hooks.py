@@ -8,7 +8,7 @@ import msgspec
 
 import supernoded_link_ber
 from supernoded.history import History
-from supernoded.model import Incident, Reading, Severity
+from supernoded.model import Incident, Reading, Severity, Step
 from supernoded.plugin import Case, Node, Value, World
 from supernoded.quantities import VOCABULARY
 from supernoded.topology import Cable, Supernode, Topology
@@ -62,7 +62,7 @@ def test_one_notice_says_what_to_touch_at_both_ends(supernoded_node: Node) -> No
         id="i1", kind="link.ber", subject=PORT, scope="node", opened=1.0, severity=Severity.WARNING, text=f"{PORT}: bad", members=()
     )
     step = remedies["link.ber"].next(Case(incident=incident), World(topology=TOPOLOGY), 2.0)
-    assert step is not None
+    assert isinstance(step, Step)
     assert step.reason == (
         f"{PORT}: bad; to do: Reseat the optic of {PORT} and of {PEER}, as 90 % of ring breaks are an optic not fully seated, "
         "then look for a fibre bent below 30 mm."
@@ -76,5 +76,5 @@ def test_a_cable_names_both_of_its_ends(supernoded_node: Node) -> None:
         id="i1", kind="link.down", subject=cable, scope="node", opened=1.0, severity=Severity.CRITICAL, text="two", members=(PORT, PEER)
     )
     step = remedies["link.down"].next(Case(incident=incident), World(topology=TOPOLOGY), 2.0)
-    assert step is not None
+    assert isinstance(step, Step)
     assert f"optic of {PORT} and of {PEER}," in step.reason

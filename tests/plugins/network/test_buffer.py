@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import supernoded_network
 from supernoded.history import History
-from supernoded.model import Incident, Level, Reading, Severity
+from supernoded.model import Incident, Level, Reading, Severity, Step
 from supernoded.parts import Case, World
 from supernoded.testing import judge
 from supernoded.topology import Topology
@@ -97,7 +97,7 @@ def test_the_advice_has_the_unit_and_the_default(tmp_path: Path) -> None:
     remedies = {one.answers: one for one in supernoded_network.supernoded_remedies(NetworkSettings(), node)}
     for given_causes in (tuple(causes), ()):
         step = remedies["comm.buffer"].next(Case(incident=incident, causes=given_causes), World(topology=Topology()), 1.0)
-        assert step is not None
+        assert isinstance(step, Step)
         assert (step.kind, "Raise HCCL_BUFFSIZE, which is in MB and 200" in step.reason) == ("notify", True)
 
 

@@ -9,7 +9,7 @@ import pytest
 
 import supernoded_network
 from supernoded.history import History
-from supernoded.model import Incident, Level, Outcome, Reading, Result, Severity
+from supernoded.model import Incident, Level, Outcome, Reading, Result, Severity, Step
 from supernoded.parts import Case, World
 from supernoded.plugin import Cause
 from supernoded.topology import Topology
@@ -109,7 +109,7 @@ def test_people_get_the_diff_and_no_switch_is_touched(tmp_path: Path) -> None:
     )
     case = Case(incident=incident, causes=tuple(diagnose(tmp_path, show(pfc=60_000.0))))
     step = remedies["switch.settings"].next(case, World(topology=Topology()), 1.0)
-    assert step is not None
+    assert isinstance(step, Step)
     assert (step.kind, step.target) == ("notify", SWITCH)
     assert step.reason.startswith(
         "switch/s0 has drifted. Nothing is changed without your approval; the proposed change:\n--- switch/s0 as it is"

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 import supernoded_ring
-from supernoded.model import Incident, Level, Outcome, Reading, Result, Severity
+from supernoded.model import Incident, Level, Outcome, Reading, Result, Severity, Step
 from supernoded.parts import Case, World
 from supernoded.testing import judge
 from supernoded.topology import Topology
@@ -196,7 +196,7 @@ def test_people_are_told_once_and_what_to_do(tmp_path: Path) -> None:
     assert sorted(remedies) == [f"ring.{kind}" for kind in ("broken", "conflict", "jitter", "mode", "order", "slow")]
     case, world = make_case("ring.slow", "the hop takes 3.4 us"), World(topology=make_node(tmp_path).topology)
     step = remedies["ring.slow"].next(case, world, 1.0)
-    assert step is not None
+    assert isinstance(step, Step)
     assert (step.kind, step.target, step.reason) == (
         "notify",
         RING,

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 import supernoded_acme
 from supernoded.errors import NotHeldError, PluginError, WireError
 from supernoded.history import History
-from supernoded.model import Action, Incident, Outcome, Result, Step, action_id
+from supernoded.model import Action, Incident, Outcome, Result, action_id
 from supernoded.plugin import NODE, Case, Effect, Fidelity, Level, Node, Reading, Setpoint, Severity, Source, State, Step, World
 from supernoded.testing import Judge, ManualClock, MemoryWires
 from supernoded_acme.settings import Settings

@@ -87,8 +87,8 @@ class Bench:
     kind: str = SILENT
     answers: str = SILENT
     watches: Mapping[str, float] = field(default_factory=lambda: {HEALTH: 60.0})
-    kinds: frozenset[str] = frozenset({"job.checkpoint"})
-    targets: Sequence[str] = ("*",)
+    kinds: frozenset[str] = frozenset({"power.cap"})
+    targets: Sequence[str] = ("n0*",)
 
     async def read(self) -> Sequence[Reading]:
         """Nothing by itself: the benchmark hands readings to the sampler."""
@@ -110,10 +110,10 @@ class Bench:
     def next(self, case: Case, world: World, now: float) -> Step | None:
         """One step."""
         del world, now
-        if "save" in case.done or not case.still_raised:
+        if "cap" in case.done or "cap" in case.running or not case.still_raised:
             return None
         self.marks.asked = time.perf_counter()
-        return Step(name="save", kind="job.checkpoint", target=case.incident.subject, reason=case.incident.text)
+        return Step(name="cap", kind="power.cap", target=case.incident.subject, reason=case.incident.text)
 
     async def observe(self, action: Action) -> Sight:
         """The first look comes right after the commit."""
@@ -179,7 +179,7 @@ def build_daemon(folder: Path, bench: Bench) -> Daemon:
 async def go_one_way(daemon: Daemon, bench: Bench, number: int) -> Marks:
     """A card falls silent, something is done about it, and it is well again."""
     [duty] = daemon.house.duties
-    [sampler] = duty.samplers
+    sampler = next(one for one in duty.samplers if one.sensor.name == "bench")
     marks = bench.marks = Marks()
 
     def read(health: float) -> list[Reading]:

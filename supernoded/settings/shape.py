@@ -160,8 +160,9 @@ class Settings(Table, frozen=True, kw_only=True):
             if len(members) == 1:
                 own[f"ring/{ring.name}"] = members.pop()
         if len(nodes) == 1:
-            feeds = (f"feed/{name}" for name in self.topology.list_feeds())
-            own |= dict.fromkeys((*feeds, *(loop.subject for loop in self.topology.loops), f"power/{SITE}"), nodes[0])
+            feeds = [f"feed/{name}" for name in self.topology.list_feeds()]
+            power = [f"power/{SITE}"] if feeds else []
+            own |= dict.fromkeys((*feeds, *(loop.subject for loop in self.topology.loops), *power), nodes[0])
         return {**own, **self.roles}
 
     def conflicts(self) -> Iterable[Conflict]:

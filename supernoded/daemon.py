@@ -79,16 +79,14 @@ def build(settings: Settings, ports: Ports, log: logging.Logger) -> Daemon:
     session = Session(uplink.fabric, *names, clock, outbox, log.getChild("mqtt"))
     reporter = Reporter(*names, journal, outbox, clock, log)
     modes = Modes(settings.mode, {name: policy.mode for name, policy in settings.policies.items() if policy.mode is not None})
-    holds: list[Hold] = []
-    health = Health(clock, log)
-    duties: list[Duty] = []
+    holds, duties = list[Hold](), list[Duty]()
     tally = guards.Tally(settings.guards.actions_per_minute, settings.guards.attempts_per_subject, settings.guards.attempt_window_s)
     means = Means(
         settings=settings,
         topology=settings.topology,
         parts=parts,
         clock=clock,
-        health=health,
+        health=Health(clock, log),
         modes=modes,
         guards=list_guards(settings, seats, modes, holds, tally),
         tally=tally,
@@ -106,7 +104,7 @@ def build(settings: Settings, ports: Ports, log: logging.Logger) -> Daemon:
         clock=clock,
         pid=ports.pid,
         started=started,
-        health=health,
+        health=means.health,
         modes=modes,
         seats=seats,
         journal=journal,

@@ -148,8 +148,7 @@ def test_killed_in_mid_flush_the_older_step_stands_and_the_next_vault_goes_on(ho
 
 def test_a_full_tier_keeps_the_copy_in_memory_and_goes_on_when_there_is_space(house: House) -> None:
     """Full by RLIMIT_FSIZE, which a user without rights can set on his own process."""
-    if shutil.which("prlimit") is None:
-        pytest.skip("prlimit of util-linux is not installed")
+    assert shutil.which("prlimit"), "prlimit of util-linux is on every Linux that this project runs on"
     house.save(1, size=4 * MB)
     vault = house.start(None, "prlimit", f"--fsize={MB}:unlimited")
     assert "File too large; the copy in shared memory stays, and this is tried again" in until(vault, "durable: ")

@@ -115,12 +115,11 @@ def lift(stage: Stage) -> None:
 def sag(stage: Stage) -> None:
     """From a sag to a safe step."""
     say(
-        "7. Both utilities fail for 3 s. The PDUs were armed for that and shed the fans by themselves; the daemon checks that, caps the "
+        "7. Both utilities fail for 5 s. The PDUs were armed for that and shed the fans by themselves; the daemon checks that, caps the "
         "cards, and has the training save its next step while it runs on."
     )
     stage.wait("both PDUs to be armed", lambda: stage.all_show("pdu.armed", 1.0))
-    stage.type("supernode-sim inject power.input_sag utility/A depth=1 --for 3")
-    stage.type("supernode-sim inject power.input_sag utility/B depth=1 --for 3")
+    stage.type("for utility in A B; do supernode-sim inject power.input_sag utility/$utility depth=1 --for 5 & done; wait")
     incident = stage.wait("the outage to be seen", lambda: stage.find_incident(POWER, "power.outage"))
     stage.wait("the step to be safe", lambda: stage.find_outcome(incident, "job.checkpoint"))
     stage.type("supernodectl power timeline")

@@ -181,6 +181,7 @@ class Setpoint(Word, frozen=True, kw_only=True, gc=False):
     value: float
     unit: str = ""
     until: float = 0.0  # on the scale of `Clock.now`
+    note: str = ""  # what it had to do without: `supply by energy balance`; empty = nothing
 
 
 class Lease(Word, frozen=True, kw_only=True, gc=False):

@@ -94,7 +94,12 @@ class Diagnosis(Protocol):
 
 
 class Loop(Protocol[M]):
-    """Steers one handle: pure, with memory."""
+    """Steers one handle: pure, with memory.
+
+    One that can be held by hand has a method `hold(seen, memory, value)` beside `steer`, with the same answer: it is asked in its
+    place while a person holds the device at `value`. It keeps what must never be broken, and its memory follows, so that there is no
+    bump when the hand is taken off.
+    """
 
     @property
     def name(self) -> str:
@@ -126,7 +131,7 @@ class Loop(Protocol[M]):
         ...
 
     def steer(self, seen: View, memory: M) -> tuple[M, Setpoint | None]:
-        """The next output, or None to leave the device alone."""
+        """The next output, or None to leave the device alone: what was put last expires, and the device falls back by itself."""
         ...
 
 
@@ -185,11 +190,14 @@ class Handle(Protocol):
         ...
 
     async def put(self, setpoint: Setpoint, scope: str) -> None:
-        """Write one setpoint, asking the pen for `scope`. Raises WireError."""
+        """Write one setpoint, and be the heartbeat of whoever watches over us; asks the pen for `scope`. Raises WireError."""
         ...
 
     async def now_at(self) -> Setpoint | None:
-        """Where the device stands; None when it cannot be read."""
+        """Where the device stands; None when it cannot be read.
+
+        Raises WireError when it must not be taken now: another hand is on it, or its own fallback has not been proven.
+        """
         ...
 
     async def hand_back(self, scope: str) -> Sight:

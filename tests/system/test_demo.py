@@ -75,7 +75,8 @@ WHOLE_WAY = (  # in this order
     "1. unseated optic, ",
     "do: Reseat the optic of n0/card4/port0.",
     "$ supernode-sim truth ring/backplane-n0 ring.mode QUANTITY VALUE ring.mode sar_ring",
-    "raised power/site no feed has mains",
+    "raised power/site ",
+    "no feed ha",  # has mains, or had them for a moment: as the polls fall
     "ordered n0 power.cap",
     "done pdu/A1 power.shed: it fired and opened 1 outlet, 3 ms after its trigger by its own clock",
     "ordered job/train job.checkpoint",

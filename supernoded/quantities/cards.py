@@ -1,0 +1,43 @@
+"""Cards, jobs and their ranks."""
+
+from __future__ import annotations
+
+from supernoded.quantities.shape import Quantity, celsius, counter, share, text
+
+CARD = (
+    Quantity("card.health", "flags"),
+    celsius("card.temperature", -40.0, 150.0, 50.0),  # the highest of its sensors
+    celsius("card.temperature.mean", -40.0, 150.0, 50.0),
+    celsius("card.temperature.median", -40.0, 150.0, 50.0),
+    Quantity("card.throttled", "1", 0.0, 1.0),  # 1 = it clocks lower because it is hot
+    Quantity("card.power", "W", 0.0, 3000.0),
+    share("card.utilisation"),
+    Quantity("card.memory_used", "B", 0.0, 1e13),
+    Quantity("card.memory_total", "B", 0.0, 1e13),
+    Quantity("card.present", "1", 0.0, 1.0),  # 0 = it was on the bus and is not
+    counter("card.errors_corrected"),
+    counter("card.errors_uncorrected"),
+    text("card.chip"),
+    text("card.serial"),
+    Quantity("card.power_cap", "W", 0.0, 3000.0),
+)
+# Of `job/<id>` and of its ranks, `job/<id>/rank7`.
+JOB = (
+    text("job.state", "absent", "starting", "running", "saving", "waiting", "silent", "stopping", "stopped"),
+    Quantity("job.world_size", "1", 0.0, 1e7),
+    Quantity("job.ranks", "1", 0.0, 1e7),  # that this node's daemon hears
+    Quantity("job.step", "1", 0.0, 1e15),  # the newest that all of them have done
+    Quantity("job.step_time", "s", 0.0, 1e6),  # p95 of the last steps
+    Quantity("job.save_time", "s", 0.0, 1e6),  # worst of the last saves, from the stall's begin to durable
+    Quantity("job.stall_time", "s", 0.0, 1e6),  # worst of the last saves: how long the steps stood still
+    Quantity("job.saved_step", "1", 0.0, 1e15),  # newest that is whole in shared memory
+    Quantity("job.durable_step", "1", 0.0, 1e15),  # newest whose manifest is whole and verified on durable storage
+    Quantity("job.durable_age", "s", 0.0, 1e9),  # since that step was taken
+    text("job.request", "none", "asked", "agreed", "saving", "saved", "durable", "withdrawn", "late", "failed"),
+    text("job.phase"),  # what the job says it does beside steps, such as `evaluation`; empty = steps
+    text("job.trouble"),  # what the vault says is wrong with the tiers of its checkpoints; empty = nothing
+    Quantity("rank.step", "1", 0.0, 1e15),
+    Quantity("rank.step_time", "s", 0.0, 1e6),
+    Quantity("rank.beat_age", "s", 0.0, 1e9),
+    text("rank.state", "running", "saving", "waiting", "phase", "silent", "stopped", "gone"),
+)

@@ -20,7 +20,7 @@ from supernoded.modes import Modes
 from supernoded.parts import World
 from supernoded.registry import Parts
 from supernoded.reporting import Reporter
-from supernoded.settings import SITE, Settings
+from supernoded.settings import Settings
 from supernoded.supervisor import Health
 
 ASK_AGAIN = 2.0  # seconds
@@ -118,20 +118,9 @@ class House:
             sentences.append(f"no MQTT session with {self.broker}: {self.session.state.text}")
         sentences += [
             f"nobody has the role {role}: give it a node under [roles], the same in the settings of all nodes"
-            for role in self.find_vacant_roles()
+            for role in self.settings.list_vacant_roles()
         ]
         return sentences
-
-    def find_vacant_roles(self) -> list[str]:
-        """The roles without a seat that something of this node needs: of its rings, of the wired feeds it hangs on, of their site."""
-        if self.settings.journal.database:
-            return []
-        site, mine = self.settings.topology, self.settings.node
-        rings = [f"ring/{ring.name}" for ring in site.rings if any(member.partition("/")[0] == mine for member in ring.order)]
-        wired = {ups.name for ups in site.ups if ups.wire} | {pdu.feed for pdu in site.pdus if pdu.wire}
-        feeds = [feed for node in site.nodes if node.name == mine for feed in node.feeds if feed in wired]
-        power = [] if not feeds or any(role.startswith("power/") for role in self.seats.roles) else [f"power/{SITE}"]
-        return [role for role in (*rings, *(f"feed/{feed}" for feed in feeds), *power) if role not in self.seats.roles]
 
     def is_alive(self) -> bool:
         """Whether the judging goes on: what the service manager's watchdog is told."""

@@ -165,6 +165,19 @@ class Settings(Table, frozen=True, kw_only=True):
             own |= dict.fromkeys((*feeds, *(loop.subject for loop in self.topology.loops), *power), nodes[0])
         return {**own, **self.roles}
 
+    def list_vacant_roles(self) -> list[str]:
+        """The roles without a seat that something of this node needs: of its rings, its wired loop and feeds, and their site."""
+        if self.journal.database:
+            return []
+        site, seats = self.topology, self.list_seats()
+        rings = [f"ring/{ring.name}" for ring in site.rings if any(member.partition("/")[0] == self.node for member in ring.order)]
+        mine = [node for node in site.nodes if node.name == self.node]
+        loops = [loop.subject for loop in site.loops if loop.wire and any(loop.name == node.loop for node in mine)]
+        wired = {ups.name for ups in site.ups if ups.wire} | {pdu.feed for pdu in site.pdus if pdu.wire}
+        feeds = [feed for node in mine for feed in node.feeds if feed in wired]
+        power = [] if not feeds or any(role.startswith("power/") for role in seats) else [f"power/{SITE}"]
+        return [role for role in (*rings, *loops, *(f"feed/{feed}" for feed in feeds), *power) if role not in seats]
+
     def conflicts(self) -> Iterable[Conflict]:
         """Names that do not resolve, and seats that cannot be."""
         for key in ("node", "cluster"):

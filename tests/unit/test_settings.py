@@ -277,6 +277,21 @@ def test_on_a_site_of_one_node_all_roles_are_that_nodes() -> None:
     assert _parse('node = "n0"\n' + two).list_seats() == {}
 
 
+def test_what_a_node_needs_and_nobody_has_is_a_vacant_role() -> None:
+    site = """
+rings = [{name = "pod", level = "cluster", order = ["n0", "n1"]}]
+ups = [{name = "A", wire = "nut://h/a"}, {name = "B"}]
+loops = [{name = "cdu0", wire = "modbus://h"}, {name = "cdu1"}, {name = "cdu2", wire = "modbus://i"}]
+nodes = [{name = "n0", cards = 1, feeds = ["A", "B"], loop = "cdu0"}, {name = "n1", cards = 1, loop = "cdu1"}]
+"""
+    assert _parse('node = "n0"\n' + site).list_vacant_roles() == ["ring/pod", "cdu/0", "feed/A", "power/site"]
+    assert _parse('node = "n1"\n' + site).list_vacant_roles() == ["ring/pod"]  # its loop has no wire
+    seats = '[roles]\n"ring/pod" = "n1"\n"cdu/0" = "n1"\n"feed/A" = "n0"\n"power/hall" = "n0"\n'
+    assert _parse('node = "n0"\n' + site + seats).list_vacant_roles() == []
+    alone = '[[loops]]\nname = "cdu0"\nwire = "modbus://h"\n[[nodes]]\nname = "n0"\ncards = 1\nloop = "cdu0"\n'
+    assert _parse('node = "n0"\n' + alone).list_vacant_roles() == []  # all roles are that node's
+
+
 def test_maintenance_is_everybodys_and_the_policys_own() -> None:
     settings = _parse('maintenance = ["n0/card3"]\n[policies.ring]\nmaintenance = ["n0/*"]\n')
     assert (settings.list_maintenance("ring"), settings.list_maintenance("thermal")) == (("n0/card3", "n0/*"), ("n0/card3",))

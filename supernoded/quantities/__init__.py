@@ -21,6 +21,8 @@ from supernoded.quantities.links import LINK
 from supernoded.quantities.power import POWER
 from supernoded.quantities.shape import Quantity
 
+__all__ = ["VOCABULARY", "Quantity", "as_unknown", "find_fault", "find_jump"]
+
 FOREIGN = "x."
 MOST = 1e300  # what no quantity reaches, and every float can carry
 LONGEST = 4_000  # characters of a text, or flags; the journal takes as much

@@ -14,10 +14,12 @@ HASTE = {
     "plugins": {
         "link_ber": {"clear_s": 2, "false_clear": 0.4},  # 60 s and 0.05 by default
         "fabric": {"period_s": 0.5, "mlxlink_s": 5},  # s; 5 and 30 by default
+        "thermal": {"settle_s": 2},  # s; 5 by default
         "ascend": {"optical_s": 5, "records_s": 5, "ring_s": 5},  # s; 30, 15 and 15 by default
     },
 }
 RING, SICK, PULLED, MONITOR, POWER = "ring/backplane-n0", "n0/card2/port0", "n0/card4/port0", "n0", "power/site"
+PUMP = "cdu/0/pump0"
 SHOWN = '"(broker|cdu/0|n0/bmc|n0/sysfs|n0/tools|pdu/A1|ups/A|ups/A/snmp)"'  # devices of all that are served
 SCENARIO = "sag-500ms"
 
@@ -30,6 +32,7 @@ def play(stage: Stage) -> None:
     pull_module(stage)
     diagnose(stage)
     lift(stage)
+    cool(stage)
     sag(stage)
     play_scenario(stage)
     show_end(stage)
@@ -112,10 +115,23 @@ def lift(stage: Stage) -> None:
     stage.type(f"supernode-sim truth {RING} ring.mode")
 
 
+def cool(stage: Stage) -> None:
+    """The coolant, and a pump that trips."""
+    say("7. Coolant: the daemon asks the unit for 22 C, judges what comes of it, and keeps what may happen next in view.")
+    stage.type("supernodectl thermal")
+    say("A pump trips. Its standby is started by the unit itself; the daemon sees to it that flow and pressure come back:")
+    stage.type(f"supernode-sim inject cdu.pump_fail {PUMP}")
+    stage.wait("the trip to be seen", lambda: stage.find_incident("cdu/0*", "coolant.pump"))
+    stage.wait("the standby to give the flow", lambda: stage.find_incident(PUMP, "coolant.pump"))
+    stage.type("supernodectl thermal history cdu/0 | grep -E 'NOW|supply|flow'")
+    stage.type("supernodectl thermal | sed -n '1,/^$/p'")
+    stage.type(f"supernode-sim lift cdu.pump_fail@{PUMP}")
+
+
 def sag(stage: Stage) -> None:
     """From a sag to a safe step."""
     say(
-        "7. Both utilities fail for 5 s. The PDUs were armed for that and shed the fans by themselves; the daemon checks that, caps the "
+        "8. Both utilities fail for 5 s. The PDUs were armed for that and shed the fans by themselves; the daemon checks that, caps the "
         "cards, and has the training save its next step while it runs on."
     )
     stage.wait("both PDUs to be armed", lambda: stage.all_show("pdu.armed", 1.0))
@@ -131,7 +147,7 @@ def sag(stage: Stage) -> None:
 def play_scenario(stage: Stage) -> None:
     """One in virtual time, won and lost."""
     say(
-        "8. A scenario in virtual time, judged by what happens to the training. 64 cards whose UPS batteries are dead lose the mains for "
+        "9. A scenario in virtual time, judged by what happens to the training. 64 cards whose UPS batteries are dead lose the mains for "
         "half a second. Their daemons have armed the PDUs to shed the fans at once, so that the nodes' capacitors last:"
     )
     stage.type(f"supernodectl chaos run {SCENARIO}")
@@ -141,10 +157,10 @@ def play_scenario(stage: Stage) -> None:
 
 def show_end(stage: Stage) -> None:
     """The incidents are closed; both programs end. Raises DemoError when one does so badly."""
-    say("9. Back at the rack links and mains have been well for long enough: cards run uncapped, and what it gave rise to is closed.")
+    say("10. Back at the rack links and mains have been well for long enough: cards run uncapped, and what it gave rise to is closed.")
     stage.wait("the incidents to close", lambda: stage.find_incident("*/*") is None or None)
     stage.type("supernodectl incidents --all")
-    say("10. SIGTERM to daemon and rack.")
+    say("11. SIGTERM to daemon and rack.")
     ended = stage.stop()
     print(", ".join(f"{name} ended with code {code}" for name, code in ended), flush=True)
     if any(code for _, code in ended):

@@ -32,6 +32,7 @@ from supernoded.worker import Bureau, Teller
 
 MOST_ACTIONS = 1_000  # of an earlier life that count against the rates of this one
 SNAPSHOT_EVERY = 10.0  # seconds between two snapshots of the rules' memories
+DRAWN = ("coolant.",)  # families of which people are shown the last ten minutes, however short a window suffices the rules
 FORGET_TURNS = 60  # snapshots between two looks at what nobody reports any more: what is a day old may become ten minutes older
 
 
@@ -63,7 +64,8 @@ class Duty:
         loops = [loop for loop in parts.loops if loop.scope == scope and loop.target in parts.handles]
         diagnoses = [diagnosis for diagnosis in parts.diagnoses if diagnosis.scope == scope]
         watchers = [*rules, *diagnoses, *loops, *(parts.remedies[rule.kind] for rule in rules if rule.kind in parts.remedies)]
-        self.history = History(_windows(watchers))
+        windows = _windows(watchers)
+        self.history = History({quantity: max(window, _drawn_for(quantity)) for quantity, window in windows.items()})
         self.ledger = Ledger(scope, means.topology.shared, set_.clear_after_s, set_.common_window_s, set_.common_count)
         performer = Performer(parts, means.guards, means.tally, journal, means.clock)
         bureau = Bureau(
@@ -89,7 +91,7 @@ class Duty:
                 means.health.report(f"loop {loop.name}", f"does not steer: no plugin hands in a handle for {loop.target}")
         self.steerings = [Steering(helm, x, parts.handles[x.target], parts.owner("loop", x.name)) for x in loops]
         self._sieve = recording.Sieve()
-        self.watched = frozenset(_windows(watchers))
+        self.watched = frozenset(windows)
         self.followers: list[Take] = []  # told of everything this scope reads
         self.judged_at = means.clock.now()
 
@@ -186,3 +188,7 @@ def _windows(watchers: Sequence[object]) -> dict[str, float]:
         for quantity, window in getattr(watcher, "watches", {}).items():
             windows[quantity] = max(windows.get(quantity, 0.0), window or DEFAULT_WINDOW)
     return windows
+
+
+def _drawn_for(quantity: str) -> float:
+    return DEFAULT_WINDOW if quantity.startswith(DRAWN) else 0.0

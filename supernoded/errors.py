@@ -23,6 +23,14 @@ class NotHeldError(WireError):
     """The scope's lease no longer stands: not a byte was written."""
 
 
+class YieldedError(WireError):
+    """Another hand has changed what is turned here: it is left to him until it has been handed back (safety rule 1)."""
+
+
+class LapsedError(WireError):
+    """What was taken no longer stands, and nothing was written: it is to be taken anew, from where it stands now."""
+
+
 class JournalError(SupernodedError):
     """The journal could not do what it was asked; nothing was acknowledged."""
 

@@ -1,7 +1,8 @@
 """The one module plugins import."""
 
 from supernoded.clock import Clock
-from supernoded.errors import NotHeldError, PluginError, SupernodedError, WireError
+from supernoded.closed_handle import ClosedHandle
+from supernoded.errors import LapsedError, NotHeldError, PluginError, SupernodedError, WireError, YieldedError
 from supernoded.history import View
 from supernoded.hookspecs import hookimpl
 from supernoded.limits import Limits
@@ -46,7 +47,8 @@ from supernoded.parts import (
 )
 from supernoded.reading import make_reading, quote
 from supernoded.shedding import ShedRecord, ShedSensor, StagedShed
-from supernoded.topology import NameNeighbour, Pdu, Ring, Topology, call_neighbour, name_neighbour, read_topology
+from supernoded.state_file import StateFile
+from supernoded.topology import CoolantLoop, NameNeighbour, Pdu, Ring, Topology, call_neighbour, name_neighbour, read_topology
 from supernoded.wire import Command, Datagrams, Find, Host, Http, Line, Machine, Node, Opening, Stream, Tree, Wires
 
 __all__ = [
@@ -57,7 +59,9 @@ __all__ = [
     "Cause",
     "Check",
     "Clock",
+    "ClosedHandle",
     "Command",
+    "CoolantLoop",
     "Datagrams",
     "Diagnosis",
     "Effect",
@@ -71,6 +75,7 @@ __all__ = [
     "Host",
     "Http",
     "Incident",
+    "LapsedError",
     "Level",
     "Limits",
     "Line",
@@ -101,6 +106,7 @@ __all__ = [
     "Source",
     "StagedShed",
     "State",
+    "StateFile",
     "Step",
     "Stream",
     "SupernodedError",
@@ -113,6 +119,7 @@ __all__ = [
     "WireError",
     "Wires",
     "World",
+    "YieldedError",
     "call_neighbour",
     "hookimpl",
     "judge_drawing",

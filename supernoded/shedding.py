@@ -12,6 +12,7 @@ from supernoded.errors import WireError
 from supernoded.model import Action, Effect, Reading, Sight
 from supernoded.outlets import Outlets, judge_outlet
 from supernoded.reading import make_reading
+from supernoded.state_file import StateFile
 from supernoded.wire import Tree
 
 PERIOD = 5.0  # seconds between two looks at a record (ours)
@@ -35,26 +36,17 @@ class ShedRecord:
     state: Tree
 
     @property
-    def _file(self) -> str:
-        return f"shed/{self.pdu.removeprefix('pdu/')}.json"
+    def _file(self) -> StateFile[Firing]:
+        file = f"shed/{self.pdu.removeprefix('pdu/')}.json"
+        return StateFile(self.state, file, Firing, "a firing", "look at the outlets and remove it")
 
     async def read(self) -> Firing:
         """What is written; a firing of nothing when nothing is. Raises WireError for what is no record."""
-        found = (await self.state.read_all([self._file])).get(self._file)
-        if found is None:
-            return Firing()
-        if isinstance(found, WireError):
-            raise found
-        try:
-            return msgspec.json.decode(found, type=Firing)
-        except msgspec.DecodeError as error:
-            raise WireError(
-                f"{self._file} in the state folder is no record of a firing ({error}); look at the outlets and remove it"
-            ) from error
+        return await self._file.read()
 
     async def write(self, scope: str, firing: Firing) -> None:
         """Raises WireError, NotHeldError."""
-        await self.state.order(scope, self._file, msgspec.json.encode(firing).decode())
+        await self._file.write(scope, firing)
 
 
 class ShedSensor:

@@ -13,11 +13,12 @@ from typing import Any
 import msgspec
 
 from supernoded.clock import Clock
-from supernoded.errors import AdminError, WireError
+from supernoded.errors import AdminError, LapsedError, WireError, YieldedError
+from supernoded.giving_back import GivingBack
 from supernoded.history import History, View
 from supernoded.journal import entries
 from supernoded.journal.writer import Journal
-from supernoded.model import Effect, Mode, Setpoint, Sight
+from supernoded.model import Mode, Setpoint
 from supernoded.modes import Modes
 from supernoded.parts import Handle, Loop
 from supernoded.supervisor import BUGS, Health, bounded, describe
@@ -28,7 +29,6 @@ HEARD_WITHIN = 1.0  # seconds in which a word against it is heard, however long 
 LIVES = 3.0  # periods a setpoint stands without being renewed
 SUMMARY = 60.0  # seconds between two rows about an engaged loop (design section 8)
 TAKE_WITHIN = 5.0  # seconds in which a device says where it stands, and what its own fallback is (ours)
-HAND_BACK_TIMEOUT = 4.0  # seconds; a clean stop has 5
 
 
 @dataclass(frozen=True)
@@ -48,9 +48,10 @@ class Helm:
 class Hand:
     """A person's hand on a device, until it is renewed or taken off."""
 
-    value: float
+    value: float | None  # None = nothing is put, as if this daemon had died: the device must fall back by itself
     until: float
     by: str
+    reason: str = ""
 
 
 class Steering:
@@ -63,8 +64,11 @@ class Steering:
         self._hand: Hand | None = None
         self._moved = asyncio.Event()  # a hand was laid on, or taken off
         self.last: Setpoint | None = None  # that was put while engaged
+        self.put_at: float | None = None  # when it was
+        self._seeing_at = 0.0  # when its loop last had something to put
         self.idle_because = "not yet started"
-        self.last_word = ""  # how the last engagement ended
+        self._giving_back = GivingBack(handle, helm.scope)
+        self._yields = False  # another hand is on it: it is not taken anew before it has been handed back
         self.disengaged = asyncio.Event()
         self.disengaged.set()
         self._summary: list[float] = []
@@ -95,10 +99,23 @@ class Steering:
             self.idle_because = refusal
             await self._disengage(refusal)
             return False
+        if self._hand is not None and self._hand.value is None:
+            if self.hand is not None:
+                return False
+            self._begin_anew("the silence is over")
         if not self.engaged and not await self._take():
             return False
         setpoint = self._steer()
+        if setpoint is not None and self._has_lapsed():
+            self._begin_anew("it had nothing to put for too long")
+            setpoint = self._steer() if await self._take() else None
+        if setpoint is not None:
+            self._seeing_at = self._h.clock.now()
         return setpoint is not None and await self._put(setpoint)
+
+    def _has_lapsed(self) -> bool:
+        """Whether its loop was blind for longer than a setpoint lives: the device may have fallen back by itself and moved since."""
+        return not self._yields and self._h.clock.now() - self._seeing_at > LIVES * self._loop.period
 
     async def _take(self) -> bool:
         """Whether it is ours now."""
@@ -119,7 +136,9 @@ class Steering:
         return refusal if refusal is not None or self._h.modes.of(self.policy) is Mode.ACT else "the policy no longer acts"
 
     def _engage(self, now_at: Setpoint | None) -> None:
-        self._memory, self.last = self._loop.start(now_at), now_at
+        self._memory, self.last, self.put_at = self._loop.start(now_at), now_at, None
+        self._yields, self._giving_back.owed = False, False
+        self._seeing_at = self._h.clock.now()
         self._summary, self._summary_due = [], self._h.clock.now() + SUMMARY
         self.disengaged.clear()
         self._note("engaged", f"from {now_at.value:g} {now_at.unit}" if now_at is not None else "from an unknown position")
@@ -137,7 +156,7 @@ class Steering:
 
     def _ask_loop(self, seen: View) -> tuple[Any, Setpoint | None]:
         hand = self.hand
-        if hand is None:
+        if hand is None or hand.value is None:
             answer: tuple[Any, Setpoint | None] = self._loop.steer(seen, self._memory)
         else:
             answer = self._loop.hold(seen, self._memory, hand.value)  # type: ignore[attr-defined]  # `lay_hand` has looked
@@ -148,32 +167,60 @@ class Steering:
         """Who holds it by hand now."""
         return self._hand if self._hand is not None and self._h.clock.now() < self._hand.until else None
 
-    def lay_hand(self, value: float, seconds: float, by: str) -> None:
-        """Hold it at a value for so long. Raises AdminError when it cannot be held, or is not ours now."""
-        if not hasattr(self._loop, "hold"):
+    @property
+    def can_be_held(self) -> bool:
+        """Whether its loop knows what to do while a person holds the device."""
+        return hasattr(self._loop, "hold")
+
+    def lay_hand(self, value: float | None, seconds: float, by: str, reason: str = "") -> None:
+        """Hold it at a value for so long, or with None put nothing at all. Raises AdminError when it cannot be held, or is not ours now.
+
+        Silence is not handing back: it is how a person sees that the device falls back by itself when it hears nothing (safety 15).
+        """
+        if value is not None and not self.can_be_held:
             raise AdminError(f"{self.target} cannot be held by hand: its loop {self._loop.name} has no way to")
         if not self.engaged:
             raise AdminError(f"{self.target} is not steered now: {self.idle_because}")
-        if self.hand is None:
-            self._note("held", f"at {value:g} by {by}")
-        self._hand = Hand(value, self._h.clock.now() + seconds, by)
+        before = self.hand
+        if before is None or (before.value, before.by) != (value, by):
+            self._note("held", f"{'silent' if value is None else f'at {value:g}'} by {by}{reason and f': {reason}'}")
+        self._end_silence(value)
+        self._hand = Hand(value, self._h.clock.now() + seconds, by, reason)
         self._moved.set()
 
     def take_hand_off(self, by: str) -> None:
         """Give it back to its loop, without a bump."""
         if self.hand is not None:
             self._note("let go", f"by {by}")
+        self._end_silence(0.0)
         self._hand = None
         self._moved.set()
+
+    def _end_silence(self, value: float | None) -> None:
+        if value is not None and self._hand is not None and self._hand.value is None:
+            self._begin_anew("the silence is over")
+
+    def _begin_anew(self, why: str) -> None:
+        """Nobody knows where the device stands now, so it is taken as at the first time; what is yielded is not."""
+        self._hand = None
+        if self._yields:
+            return
+        self.idle_because = f"{why}, it is taken anew"
+        self._note("disengaged", self.idle_because)
+        self.disengaged.set()
 
     async def _put(self, setpoint: Setpoint) -> bool:
         try:
             await bounded(_put(self._handle, setpoint, self._h.scope), self._loop.period, f"writing {setpoint.target}")
+        except LapsedError as error:
+            self._begin_anew(str(error))
+            return False
         except WireError as error:
+            self._yields = self._yields or isinstance(error, YieldedError)
             self._h.health.report(self._name, f"{setpoint.target} was not put: {error}")
             return False
         self._h.health.report(self._name, setpoint.note and f"steers {self.target} {setpoint.note}")
-        self.last = setpoint
+        self.last, self.put_at = setpoint, self._h.clock.now()
         self._summary.append(setpoint.value)
         if self._h.clock.now() >= self._summary_due:
             self._note(
@@ -183,24 +230,24 @@ class Steering:
         return True
 
     async def _disengage(self, why: str) -> None:
-        if not self.engaged:
-            return
+        """Hand it back, also what an earlier life has left: undoing is allowed in every mode (safety rule 2), where the scope is ours."""
         self._hand = None
+        was_engaged = self.engaged
+        if not was_engaged and (self._h.held(self._h.scope) is not None or not await self._giving_back.look()):
+            return
         try:
-            self.last_word = await self._hand_back()
-            self._h.health.report(self._name, "")
-        except WireError as error:
-            self.last_word = f"not handed back, it falls back by itself when its last setpoint expires: {error}"
-            self._h.health.report(self._name, f"{self.target} was {self.last_word}")
+            await self._giving_back.give()
         finally:
             self.disengaged.set()
-        self._note("disengaged", f"{why}; {self.last_word}")
+        owed = bool(self._giving_back.owed)
+        self._h.health.report(self._name, f"{self.target} was {self.last_word}" if owed else "")
+        if was_engaged or not owed:
+            self._note("disengaged", f"{why}; {self.last_word}")
 
-    async def _hand_back(self) -> str:
-        sight = await bounded(_hand_back(self._handle, self._h.scope), HAND_BACK_TIMEOUT, f"handing back {self.target}")
-        if sight.effect is Effect.PRESENT:
-            return f"handed back, and the device shows it: {sight.text}".removesuffix(": ")
-        return f"handed back, but the device does not show it ({sight.effect.value}): {sight.text}"
+    @property
+    def last_word(self) -> str:
+        """How the last engagement ended."""
+        return self._giving_back.last_word
 
     @property
     def engaged(self) -> bool:
@@ -211,6 +258,23 @@ class Steering:
     def target(self) -> str:
         """What it turns."""
         return self._handle.target
+
+    @property
+    def aim(self) -> float | None:
+        """What it holds by turning its device, such as a supply temperature in C; None where its loop does not tell, or does not steer."""
+        tell: Callable[[Any], float | None] | None = getattr(self._loop, "aim", None)
+        if tell is None or not self.engaged:
+            return None
+        try:
+            return tell(self._memory)
+        except BUGS as error:
+            self._h.health.report(f"aim of {self._name}", f"cannot be told: {describe(error)}")
+            return None
+
+    @property
+    def quantity(self) -> str:
+        """That its setpoints are in."""
+        return self._handle.quantity
 
     @property
     def name(self) -> str:
@@ -224,6 +288,8 @@ class Steering:
 
     def _note(self, what: str, text: str) -> None:
         self._h.journal.post(entries.record_engagement(self._loop.name, self._h.scope, self._h.clock.now(), what, text))
+        if what != "summary":
+            self._h.health.tell(self._name, f"{what}, {text}")
 
 
 async def _ask(handle: Handle) -> Setpoint | None:
@@ -232,7 +298,3 @@ async def _ask(handle: Handle) -> Setpoint | None:
 
 async def _put(handle: Handle, setpoint: Setpoint, scope: str) -> None:
     await handle.put(setpoint, scope)
-
-
-async def _hand_back(handle: Handle, scope: str) -> Sight:
-    return await handle.hand_back(scope)

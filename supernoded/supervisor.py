@@ -52,6 +52,10 @@ class Health:
         elif was:
             self._log.info("%s: well again", name)
 
+    def tell(self, name: str, text: str) -> None:
+        """`name` has changed what it does, which is no trouble."""
+        self._log.info("%s: %s", name, text)
+
     def count_restart(self, name: str) -> None:
         """One more restart of `name`."""
         old = self._table[name]

@@ -135,10 +135,22 @@ class Worker:
         return True
 
     def _is_left_standing(self) -> bool:
-        """Whether the policy left `act` before what it did was undone: it stays open, so that this is done once it acts again."""
-        if self._b.modes.of(self._policy) is Mode.ACT or not any(_may_stand(name, outcome) for name, outcome in self._done.items()):
+        """Whether what was done is still to be undone: the remedy says so, or its policy has left `act`, and does it when it acts again."""
+        if self._b.modes.of(self._policy) is Mode.ACT:
+            return self._is_kept_open()
+        if not any(_may_stand(name, outcome) for name, outcome in self._done.items()):
             return False
         return any(step.kind != NOTIFY for step in self._next_steps(self._done, still_raised=False))
+
+    def _is_kept_open(self) -> bool:
+        keeps_open = getattr(self._remedy, "keeps_open", None)
+        if keeps_open is None:
+            return False
+        try:
+            return bool(keeps_open(self._make_case(self._done, None), self._b.world()))
+        except BUGS as error:  # as above
+            self._b.health.report(f"remedy {self._incident.kind}", f"cannot say whether it has ended: {describe(error)}")
+            return False
 
     async def _begin(self) -> bool:
         """The way of most troubles: opening and first intent in one transaction. False = the longer way must be gone."""

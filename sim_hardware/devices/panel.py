@@ -44,6 +44,7 @@ class Impairment:
     garbled: float = 0.0  # share of answers with a changed byte
     stale: bool = False  # says by itself that its values are old, where the protocol has a word for it; else shows old values
     idle_orders: bool = False  # acknowledges orders and does nothing
+    alarms: frozenset[str] = frozenset()  # warnings about its own sensors, such as `supply-sensor`, whatever these show
 
 
 class Device(Protocol):

@@ -19,17 +19,17 @@ MOST_OTHERS = 64  # nodes whose cards one daemon can cap here; a larger rack wou
 def write_bmcs(rack: Rack, node: str, folder: Path, endpoints: Mapping[str, str]) -> dict[str, Any]:
     """The table, and the password file in `folder` that it names; empty when the rig serves no BMC of this node. Raises OSError.
 
-    A node has its own BMC, as `own`. The first node of the rack has the others too, by the names of their nodes, for the caps of their
-    cards alone: whoever judges the power of a site caps them all. The simulated BMCs speak plain http, so the settings have to say
-    `insecure`.
+    A node has its own BMC, as `own`, and reads from it what has to do with heat. The first node of the rack has the others too, by the
+    names of their nodes, for the caps of their cards and for their fans alone: whoever judges the power or the cooling of a site orders
+    them all. The simulated BMCs speak plain http, so the settings have to say `insecure`.
     """
     if not endpoints.get(f"{node}/bmc"):
         return {}
     secret = folder / BMC_LOGIN
     secret.write_text(PASSWORD, encoding="utf-8")
     secret.chmod(0o600)
-    door = {"user": USER, "password_file": str(secret), "insecure": True, "caps": True}
-    own = {"url": endpoints[f"{node}/bmc"], **door, "ports": name_bmc_ports(rack, node)}
+    door = {"user": USER, "password_file": str(secret), "insecure": True, "caps": True, "fans": True}
+    own = {"url": endpoints[f"{node}/bmc"], **door, "heat": True, "ports": name_bmc_ports(rack, node)}
     others = {
         other: {"url": endpoints[f"{other}/bmc"], **door, "node": other, "monitor": False} for other in _list_others(rack, node, endpoints)
     }

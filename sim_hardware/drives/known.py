@@ -21,15 +21,16 @@ from supernoded.limits import Limits
 from supernoded.outlets import SWITCH_KINDS
 from supernoded.registry import collect, discover
 from supernoded.settings import SITE
-from supernoded.topology import Ring, RingLevel, Supernode, Topology
+from supernoded.topology import CoolantLoop, Ring, RingLevel, Supernode, Topology
 from supernoded.wire import Node, Pen
 from supernoded.wire.system import Devices, SystemHost, SystemWires
 
 SCENARIOS = Path(__file__).parents[1] / "scenarios"
 PORTS = ("port0", "port1")  # of every card (L11)
 FANS = 8  # of every node (T3)
+COOLING = frozenset({"coolant.flow", "coolant.close", "coolant.open", "fan.full", "fan.auto"})
 ORDERS = (
-    SWITCH_KINDS | JobActuator.kinds | {"power.shed", "power.restore", "power.cap"}
+    SWITCH_KINDS | JobActuator.kinds | COOLING | {"power.shed", "power.restore", "power.cap"}
 )  # to devices, which a plugin offers where it is told of one
 
 CONDITIONS: Mapping[str, Sequence[Condition]] = MappingProxyType(
@@ -64,7 +65,8 @@ def list_tellings() -> frozenset[str]:
     """The kinds that the rules of the installed plugins judge, and `action.<kind>` of what they can do, asked as a daemon asks."""
     pen, clock = Pen(lambda scope: f"{scope} only looks on"), SystemClock()
     ring = Ring(name="any", level=RingLevel.BACKPLANE, order=("n0/card0", "n0/card1"))  # judged ring by ring
-    topology = Topology(nodes=(Supernode(name="n0", cards=2),), rings=(ring,))
+    loop = CoolantLoop(name="cdu0")
+    topology = Topology(nodes=(Supernode(name="n0", cards=2, loop="cdu0"),), rings=(ring,), loops=(loop,))
 
     def node_for(plugin: str) -> Node:
         wires = SystemWires(pen, plugin, Devices())

@@ -32,6 +32,11 @@ class LogTree:
         """See `Tree.names`."""
         return [] if path.strip("/.") else sorted(PROGRAMS)
 
+    async def link(self, path: str) -> str:
+        """See `Tree.link`: there are none."""
+        del path
+        return ""
+
     async def order(self, scope: str, path: str, text: str) -> None:
         """See `Tree.order`: refused."""
         self._refuse(scope, f"{FOLDER}/{path}: cannot be written, least of all {len(text)} characters")

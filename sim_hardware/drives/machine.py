@@ -9,7 +9,6 @@ import msgspec
 from sim_hardware.devices.tools.gauges import read_number
 from sim_hardware.devices.tools.kernel_log import tag_line
 from sim_hardware.devices.tools.logs import KERNEL
-from sim_hardware.plant.cooling.airing import PARTS
 from sim_hardware.rig import Rig
 from supernoded.wire import Machine
 from supernoded.wire.ports import Disk, Running
@@ -20,7 +19,7 @@ class SimHost:
 
     def __init__(self, name: str, rig: Rig | None = None) -> None:
         self._name, self._rig = name, rig
-        self.machine = Machine(load=0.5, cpu_percent=3.0, memory_available=2.0e11, memory_percent=20.0, temperatures={"cpu": 45.0})
+        self.machine = Machine(load=0.5, cpu_percent=3.0, memory_available=2.0e11, memory_percent=20.0)
         self.lines: list[str] = []  # of the kernel log
         self._read: dict[str, int] = {}
         if rig is not None:
@@ -30,16 +29,7 @@ class SimHost:
         """See `Host.look`."""
         if self._rig is None:
             return self.machine
-        return msgspec.structs.replace(
-            self.machine,
-            uptime=read_number(self._rig.world, self._name, "node.up_s"),
-            temperatures={**self.machine.temperatures, **{part.name: hot for part in PARTS if (hot := self._feel(part.name)) is not None}},
-            limits={part.name: part.limit for part in PARTS},
-        )
-
-    def _feel(self, part: str) -> float | None:
-        """How hot a part is that the air alone cools."""
-        return None if self._rig is None else read_number(self._rig.world, self._name, f"air.temperature.{part}")
+        return msgspec.structs.replace(self.machine, uptime=read_number(self._rig.world, self._name, "node.up_s"))
 
     async def disks(self) -> Sequence[Disk]:
         """See `Host.disks`."""

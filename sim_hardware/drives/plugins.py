@@ -9,10 +9,13 @@ from typing import Any
 
 from sim_hardware.devices.sysfs import name_ports
 from sim_hardware.devices.sysfs.ethernet import list_interfaces
+from sim_hardware.devices.sysfs.hwmon import CHIP, FANS
 from sim_hardware.devices.tools.gauges import find_bus
 from sim_hardware.devices.tools.kernel_log import NVIDIA
 from sim_hardware.drives.bmcs import write_bmcs
+from sim_hardware.drives.commissioned import write_commissioned
 from sim_hardware.drives.log_tree import FOLDER
+from sim_hardware.plant.cooling.sensing import name_cdu_serial
 from sim_hardware.plant.power.gauges_pdu import name_pdu_serial
 from sim_hardware.rack import Rack
 
@@ -34,7 +37,11 @@ class Places:
 def list_plugins(rack: Rack, node: str, places: Places) -> dict[str, Any]:
     """The tables `[plugins.*]`. Raises OSError."""
     nvidia = rack.sim.node.chip.startswith(NVIDIA)
-    tables: dict[str, Any] = {"fabric": _list_fabric(rack, node, places, nvidia=nvidia), "host": {"kernel_log": places.kernel}}
+    tables: dict[str, Any] = {
+        "fabric": _list_fabric(rack, node, places, nvidia=nvidia),
+        "host": {"kernel_log": places.kernel},
+        "hwmon": _list_hwmon(node, places),
+    }
     if nvidia:
         tables["nvidia"] = _list_nvidia(rack, node, places)
     else:
@@ -42,10 +49,18 @@ def list_plugins(rack: Rack, node: str, places: Places) -> dict[str, Any]:
     if rack.ups:
         power = rack.sim.power  # what comes back before a generator can have started is the mains
         tables["power"] = {"generator": power.generator, "generator_after_s": max(power.generator_start_s - 2.0, 1.0)}
-    if rack.pdus:
-        tables["modbus"] = {"serials": {f"pdu/{pdu.name}": name_pdu_serial(number) for number, pdu in enumerate(rack.pdus)}}
+    if serials := _list_serials(rack):
+        tables["modbus"] = {"serials": serials}
+    if recorded := write_commissioned(rack, places.folder):
+        tables["thermal"] = {"commissioning": recorded}
     bmcs = write_bmcs(rack, node, places.folder, places.endpoints)
     return {**tables, "redfish": bmcs} if bmcs else tables
+
+
+def _list_serials(rack: Rack) -> dict[str, str]:
+    """Of the devices that take orders over Modbus."""
+    pdus = {f"pdu/{pdu.name}": name_pdu_serial(number) for number, pdu in enumerate(rack.pdus)}
+    return pdus | {loop.subject: name_cdu_serial(number) for number, loop in enumerate(rack.loops)}
 
 
 def list_absent(rack: Rack) -> tuple[str, ...]:
@@ -71,6 +86,12 @@ def _list_fabric(rack: Rack, node: str, places: Places, *, nvidia: bool) -> dict
         "kernel_log": places.kernel,
         "switches": _list_switches(rack, node),
     }
+
+
+def _list_hwmon(node: str, places: Places) -> dict[str, Any]:
+    """Its fans are declared, so that one that stands is told, and may be turned."""
+    fans = {f"{CHIP}/fan{number + 1}": f"{node}/fan{number}" for number in range(FANS)}
+    return {"root": f"{places.sysfs}/hwmon", "fans": fans, "steer": [CHIP]}
 
 
 def _list_switches(rack: Rack, node: str) -> dict[str, Any]:

@@ -100,6 +100,11 @@ class SimTree:
         """See `Tree.names`."""
         return self._tree.names(self._place(path))
 
+    async def link(self, path: str) -> str:
+        """See `Tree.link`: a tree in memory has none."""
+        del path
+        return ""
+
     async def order(self, scope: str, path: str, text: str) -> None:
         """See `Tree.order`."""
         self._pen.ask(scope)

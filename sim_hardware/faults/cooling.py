@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
-from sim_hardware.faults.kind import SENSOR, Kind, Nothing, Parameters, about, give, lift
+from sim_hardware.faults.kind import SENSOR, WIRE, Kind, Nothing, Parameters, about, give, lift
 from sim_hardware.faults.place import Place
 from sim_hardware.faults.probing import combine, sees
 from sim_hardware.faults.reading import pick, read_page, read_register
@@ -34,6 +34,15 @@ class Master(Parameters, frozen=True):
     """Of a second master."""
 
     celsius: Annotated[float, about("setpoint that it writes once a second", "C", 5.0, 45.0)] = 27.5
+
+
+class SensorAlarm(Parameters, frozen=True):
+    """Of a unit's warning about its own sensor."""
+
+    flag: Annotated[
+        Literal["supply-sensor", "supply-2-sensor", "return-sensor", "primary-sensor", "flow-sensor", "level-sensor", "leak-sensor"],
+        about("its word for it", "text"),
+    ] = "supply-sensor"
 
 
 _note_setpoint, _set_back = make_restore(
@@ -84,6 +93,19 @@ async def _see_frozen_valve(place: Place, _: Nothing) -> bool:
 
 async def _see_master(place: Place, parameters: Master) -> bool:
     return abs(await number("coolant.setpoint_asked")(place) - parameters.celsius) < 0.01
+
+
+def _warn(place: Place, parameters: SensorAlarm) -> None:
+    place.rig.impairment(place.target).alarms = frozenset({parameters.flag})
+
+
+def _clear_warning(place: Place, _: SensorAlarm) -> None:
+    place.rig.impairment(place.target).alarms = frozenset()
+
+
+async def _see_warning(place: Place, parameters: SensorAlarm) -> bool:
+    shown = await read_register(place.rig, place.target, place.target, "device.alarms")
+    return isinstance(shown, frozenset) and parameters.flag in shown
 
 
 KINDS: tuple[Kind[Any], ...] = (
@@ -153,5 +175,17 @@ KINDS: tuple[Kind[Any], ...] = (
         danger="telemetry",
         layers=SENSOR,
         shows_within=30.0,
+    ),
+    Kind(
+        kind="cdu.sensor_alarm",
+        text="A CDU warns of one of its own sensors, whose value goes on reading normal.",
+        parameters=SensorAlarm,
+        targets=("cdu",),
+        inject=_warn,
+        lift=_clear_warning,
+        probe=_see_warning,
+        takes_out=False,
+        danger="telemetry",
+        layers=WIRE,
     ),
 )

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from datetime import UTC, datetime
-from typing import Any
+from typing import Annotated, Any
 
-from sim_hardware.faults.kind import Kind, Nothing, give, lift
+from sim_hardware.faults.kind import Kind, Nothing, Parameters, about, give, lift
 from sim_hardware.faults.place import Place
 from sim_hardware.faults.probing import COUNTED_S
 from sim_hardware.faults.reading import ReadingError, read_log
@@ -18,7 +18,14 @@ from sim_hardware.plant.job.shape import COMPLAIN_S
 _ALIKE = 0.25  # of load and traffic of a save
 _LINE_RATE = 200e9  # bit/s of a port (L12)
 _WORD = 32  # bits, in which ports count
+_IDLE = 0.6  # of a card's usual load, below which it is starved (ours)
 _SAVES = 3.0  # a save that takes so many times its time hangs (ours)
+
+
+class Starving(Parameters, frozen=True):
+    """Of a job that waits for data."""
+
+    times: Annotated[float, about("a step takes so many times as long as at full speed", "1", 1.5, 100.0)] = 10.0
 
 
 def _rank(place: Place) -> tuple[str, int]:
@@ -57,6 +64,15 @@ async def _measure_traffic(card: Place) -> float:
     first, begun = await read(card), loop.time()
     await asyncio.sleep(COUNTED_S)
     return (await read(card) - first) * _WORD / (loop.time() - begun) / _LINE_RATE
+
+
+async def _see_starved(place: Place, _: Starving) -> bool:
+    """A card of the job is far less busy than it was at first."""
+    cards = place.rig.world.rack.list_cards()
+    if not cards:
+        raise ReadingError(f"{place.target}: has no card to look at")
+    busy = await tool_number("Aicore Usage Rate(%)", "-t", "usages")(Place(place.rig, place.kind, cards[0]))
+    return busy < _IDLE * place.remember("busy", busy)
 
 
 async def _see_endless_save(place: Place, _: Nothing) -> bool:
@@ -123,5 +139,16 @@ KINDS: tuple[Kind[Any], ...] = (
         danger="os",
         shows_within=40.0,
         ends_within=40.0,
+    ),
+    Kind(
+        kind="job.starved",
+        text="Training data come too slowly: cards wait for them, and draw little.",
+        parameters=Starving,
+        targets=("job",),
+        inject=give(lambda place, parameters: orders.StarveJob(place.short, parameters.times)),
+        lift=lift(lambda place: orders.StarveJob(place.short, 1.0)),
+        probe=_see_starved,
+        takes_out=False,
+        danger="os",
     ),
 )

@@ -207,7 +207,8 @@ def _sync(site: Site) -> pool.Inputs:
 
 
 def _pace(site: Site) -> job.Inputs:
-    return job.Inputs(cards.list_speeds(site.cards), cards.list_alive(site.cards), _find_factor(site))
+    hot = frozenset(number for number, throttled in enumerate(site.cards.inputs.throttled) if throttled)
+    return job.Inputs(cards.list_speeds(site.cards), cards.list_alive(site.cards), _find_factor(site), hot)
 
 
 # What each part is given of the others.

@@ -1,7 +1,7 @@
 """Policies in a few lines each, that stand in for the daemon's on the panel of a rack.
 
-`careful` shows that scenarios of coolant and cards can be won. The others are wrong, each in a way that is seen in the field, and each
-must lose a named scenario (safety rule 33): a scenario that they win is worth nothing.
+`careful` shows that a silent card can be replaced, for which there is no policy yet. The others are wrong, each in a way that is seen
+in the field, and each must lose a named scenario (safety rule 33): a scenario that they win is worth nothing.
 """
 
 from __future__ import annotations

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import pwd
-from collections import Counter
 
-from supernoded import __version__
+from supernoded.admin.condition import tell_status
 from supernoded.admin.desk import Caller, Request
 from supernoded.admin.diagnosing import choose_incidents, choose_readings, find_related, order_verdicts
+from supernoded.admin.heating import DEW_MARGIN, Site, find_told, list_heat
+from supernoded.admin.holding import lay_hand, list_loops, take_hand_off
 from supernoded.admin.linking import list_links
 from supernoded.admin.powering import list_power
 from supernoded.admin.recalling import recall_timeline
 from supernoded.admin.standing import recall_standing
 from supernoded.admin.timeline import choose_incident
+from supernoded.admin.tracking import DRAWN, draw_history
 from supernoded.errors import AdminError, JournalError
 from supernoded.house import House
 from supernoded.journal import entries, queries
@@ -24,13 +26,13 @@ from supernoded.messages import (
     Diagnosed,
     EventFilter,
     Events,
+    Handed,
+    HandOrder,
     Health,
     Holds,
     IncidentFilter,
     Incidents,
     Jobs,
-    JournalCondition,
-    LeftOut,
     Links,
     ModeChanged,
     Modes,
@@ -43,19 +45,17 @@ from supernoded.messages import (
     Readings,
     Rehearsed,
     Requested,
-    Role,
-    SensorCondition,
-    SessionCondition,
     Status,
     Story,
+    Thermal,
+    ThermalHistory,
+    ThermalHistoryFilter,
     Timeline,
 )
 from supernoded.model import Incident, Mode, Said
 from supernoded.registry import Found
-from supernoded.supervisor import Condition
 
 DAY = 86_400.0
-NEWEST = 3
 NAME_WITHIN = 1.0  # seconds
 WHOLE_STORY = 1_000  # events or actions of one incident
 
@@ -71,53 +71,7 @@ class FrontDesk:
 
     async def status(self) -> Status:
         """See `Desk.status`."""
-        h, incidents = self._h, self._h.incidents
-        return Status(
-            now=self._now(),
-            node=h.settings.node,
-            cluster=h.settings.cluster,
-            version=__version__,
-            pid=h.pid,
-            started=h.started,
-            ready=h.ready.is_set(),
-            troubles=tuple(h.list_troubles()),
-            mode=h.modes.default,
-            modes={policy: h.modes.of(policy) for policy in h.policies},
-            sensors=tuple(self._sensors()),
-            readings=dict(Counter(reading.state.value for reading in h.readings())),
-            journal=await self._journal(),
-            session=self._session(),
-            roles=tuple(Role(name=role, epoch=0, since=h.started) for role in h.seats.held),
-            open_incidents=dict(Counter(incident.severity.value for incident in incidents)),
-            newest_incidents=tuple(incidents[:NEWEST]),
-            holds=sum(1 for hold in h.holds if hold.expires is None or hold.expires > self._now()),
-            left_out=tuple(LeftOut(name=found.name, reason=found.trouble) for found in h.parts.plugins if found.trouble),
-        )
-
-    def _sensors(self) -> list[SensorCondition]:
-        conditions = {condition.name: condition for condition in self._h.health.conditions()}
-        sensors = []
-        for duty in self._h.duties:
-            for sampler in duty.samplers:
-                name = sampler.sensor.name
-                seen = conditions.get(f"sensor {name}") or Condition(name=name, since=self._h.started, text="not yet read")
-                sensors.append(SensorCondition(name=name, scope=duty.scope, since=seen.since, reason=seen.text))
-        return sensors
-
-    async def _journal(self) -> JournalCondition:
-        journal, size = self._h.journal, 0
-        try:
-            size = await journal.size()
-        except JournalError as error:
-            return JournalCondition(place=journal.place, reason=journal.health or str(error), waiting=journal.waiting)
-        return JournalCondition(place=journal.place, reason=journal.health, waiting=journal.waiting, size=size)
-
-    def _session(self) -> SessionCondition:
-        state = self._h.session.state
-        reason = "" if state.connected else state.text
-        return SessionCondition(
-            broker=self._h.broker, connected=state.connected, since=state.since, reason=reason, outbox=self._h.outbox.waiting
-        )
+        return await tell_status(self._h)
 
     async def health(self) -> Health:
         """See `Desk.health`."""
@@ -169,6 +123,30 @@ class FrontDesk:
         kinds = sorted({rule.kind for rule in self._h.parts.rules if rule.kind.startswith("power.")})
         found = [await self._h.journal.ask(queries.incidents(queries.Filter(kind=kind, limit=1))) for kind in kinds]
         return choose_incident(one for rows in found for one in rows.rows)
+
+    async def thermal(self) -> Thermal:
+        """See `Desk.thermal`."""
+        h, now = self._h, self._now()
+        steerings = [steering for duty in h.duties for steering in duty.steerings]
+        aims = {one.scope: aim for one in steerings if (aim := one.aim) is not None}
+        limits, plugins = h.settings.limits.coolant, h.settings.plugins
+        supply, margin = find_told(plugins, "setpoint_c", limits.supply_c), find_told(plugins, "dew_margin_k", DEW_MARGIN)
+        site = Site(h.settings.topology, supply, limits.band_c, margin, h.seats.roles, aims)
+        return list_heat(h.readings(), h.last_words(), list_loops(steerings, now), site, now)
+
+    async def thermal_history(self, wanted: ThermalHistoryFilter) -> ThermalHistory | None:
+        """See `Desk.thermal_history`."""
+        now = self._now()
+        watches = dict.fromkeys(DRAWN, wanted.seconds)
+        return draw_history((duty.history.view(now, watches) for duty in self._h.duties), wanted, now)
+
+    async def lay_hand(self, target: str, wanted: HandOrder, caller: Caller) -> Handed:
+        """See `Desk.lay_hand`."""
+        return lay_hand(self._h, target, wanted, await _find_name(caller.uid))
+
+    async def take_hand_off(self, target: str, caller: Caller) -> Handed:
+        """See `Desk.take_hand_off`."""
+        return take_hand_off(self._h, target, await _find_name(caller.uid))
 
     async def jobs(self) -> Jobs:
         """See `Desk.jobs`."""

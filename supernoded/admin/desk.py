@@ -13,6 +13,8 @@ from supernoded.messages import (
     Diagnosed,
     EventFilter,
     Events,
+    Handed,
+    HandOrder,
     Health,
     Holds,
     IncidentFilter,
@@ -29,6 +31,9 @@ from supernoded.messages import (
     Requested,
     Status,
     Story,
+    Thermal,
+    ThermalHistory,
+    ThermalHistoryFilter,
     Timeline,
 )
 from supernoded.model import Mode
@@ -88,6 +93,22 @@ class Desk(Protocol):
 
     async def timeline(self, incident: str) -> Timeline | None:
         """What was seen and done about an incident, or about the newest one of power; None when there is none."""
+        ...
+
+    async def thermal(self) -> Thermal:
+        """Loops, coolant units and the heat map."""
+        ...
+
+    async def thermal_history(self, wanted: ThermalHistoryFilter) -> ThermalHistory | None:
+        """What a unit has shown lately; None when nothing was ever read of it."""
+        ...
+
+    async def lay_hand(self, target: str, wanted: HandOrder, caller: Caller) -> Handed:
+        """Hold a device by hand for a while. Raises AdminError when it is not steered here and now, or the value is out of range."""
+        ...
+
+    async def take_hand_off(self, target: str, caller: Caller) -> Handed:
+        """Give it back to its loop. Raises AdminError when no loop turns such a device."""
         ...
 
     async def jobs(self) -> Jobs:

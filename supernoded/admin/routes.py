@@ -18,12 +18,14 @@ from supernoded.messages import (
     CheckpointAsk,
     CheckpointFilter,
     EventFilter,
+    HandOrder,
     IncidentFilter,
     ModeChange,
     Problem,
     ReadingFilter,
     RehearsalFilter,
     SubjectFilter,
+    ThermalHistoryFilter,
     TimelineFilter,
     encode,
 )
@@ -54,6 +56,8 @@ def make_routes(desk: Desk) -> list[web.RouteDef]:
         "diagnosis": lambda request: _diagnose(desk, read_query(request, SubjectFilter)),
         "power": lambda _: desk.power(),
         "timeline": lambda request: _tell_timeline(desk, read_query(request, TimelineFilter)),
+        "thermal": lambda _: desk.thermal(),
+        "thermal/history": lambda request: _tell_history(desk, read_query(request, ThermalHistoryFilter)),
         "jobs": lambda _: desk.jobs(),
         "jobs/{job}/checkpoint": lambda request: _find_checkpoint(desk, request),
         "incidents": lambda request: desk.incidents(read_query(request, IncidentFilter)),
@@ -68,6 +72,8 @@ def make_routes(desk: Desk) -> list[web.RouteDef]:
         *(web.get(f"{VERSION_PATH}/{path}", _answering(ask)) for path, ask in gets.items()),
         web.put(f"{VERSION_PATH}/modes/{{policy}}", _answering(lambda request: _set_mode(desk, request))),
         web.post(f"{VERSION_PATH}/jobs/{{job}}/checkpoint", _answering(lambda request: _ask_checkpoint(desk, request))),
+        web.post(f"{VERSION_PATH}/loops/{{target:.+}}", _answering(lambda request: _lay_hand(desk, request))),
+        web.delete(f"{VERSION_PATH}/loops/{{target:.+}}", _answering(lambda request: _take_hand_off(desk, request))),
         web.get("/metrics", _metering(desk)),
     ]
 
@@ -85,6 +91,22 @@ async def _tell_timeline(desk: Desk, wanted: TimelineFilter) -> Answer:
         what = f"there is no incident {wanted.incident!r}" if wanted.incident else "there was no incident of power yet"
         raise NotFoundError(f"{what}; `supernodectl incidents --all` lists them")
     return told
+
+
+async def _tell_history(desk: Desk, wanted: ThermalHistoryFilter) -> Answer:
+    told = await desk.thermal_history(wanted)
+    if told is None:
+        raise NotFoundError(f"nothing was read of a coolant unit {wanted.loop!r} here; `supernodectl thermal` lists the units")
+    return told
+
+
+async def _lay_hand(desk: Desk, request: web.Request) -> Answer:
+    wanted, caller = read_body(await request.read(), HandOrder), request[CALLER]
+    return await desk.lay_hand(request.match_info["target"], wanted, caller)
+
+
+async def _take_hand_off(desk: Desk, request: web.Request) -> Answer:
+    return await desk.take_hand_off(request.match_info["target"], request[CALLER])
 
 
 async def _diagnose(desk: Desk, wanted: SubjectFilter) -> Answer:

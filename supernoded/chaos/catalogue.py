@@ -12,6 +12,7 @@ from supernoded.parts import Fidelity
 
 Danger = Literal["model", "telemetry", "os", "device", "physical"]  # from the least to the greatest
 ANYTHING = "*"
+SENSOR = "sensor"  # the family of what is named `SUBJECT:QUANTITY`
 
 
 class FaultKind(Protocol):
@@ -78,12 +79,18 @@ class RackView(msgspec.Struct, frozen=True, kw_only=True):
 
     def find_families(self, subject: str) -> tuple[str, ...]:
         """The families that this subject is of."""
-        return tuple(family for family, members in self.subjects.items() if subject in members)
+        families = tuple(family for family, members in self.subjects.items() if subject in members)
+        return (*families, SENSOR) if self.is_sensor(subject) else families
+
+    def is_sensor(self, text: str) -> bool:
+        """Whether it is `SUBJECT:QUANTITY` of a sensor here."""
+        subject, _, quantity = text.partition(":")
+        return (subject, quantity) in self.sensors
 
     def find_nodes(self, subject: str) -> tuple[str, ...]:
         """The nodes that a fault of this subject befalls by its name or attributes."""
         nodes = self.subjects.get("node", ())
-        named = (*self.attributes.get(subject, {}).get("node", ()), subject.split("/", maxsplit=1)[0])
+        named = (*self.attributes.get(subject, {}).get("node", ()), subject.partition(":")[0].partition("/")[0])
         return tuple(node for node in nodes if node in named)
 
     def list_subjects(self) -> tuple[str, ...]:

@@ -57,7 +57,7 @@ class Scope:
 
     def _match(self, text: str) -> list[str]:
         if not PATTERN & set(text):
-            return [text] if text in self.subjects else []
+            return [text] if text in self.subjects or self.view.is_sensor(text) else []
         return [subject for subject in self.subjects if fnmatchcase(subject, text)]
 
 

@@ -18,7 +18,7 @@ from urllib.parse import urlencode
 import msgspec
 
 from supernoded.errors import AdminError
-from supernoded.messages import SCHEMA, VERSION_PATH, Answer, CheckpointAsk, Filter, ModeChange, Problem, encode
+from supernoded.messages import SCHEMA, VERSION_PATH, Answer, CheckpointAsk, Filter, HandOrder, ModeChange, Problem, encode
 
 T = TypeVar("T", bound=Answer)
 
@@ -70,9 +70,13 @@ class AdminClient:
         """Change something. Raises as `get`."""
         return self._ask("PUT", f"{VERSION_PATH}/{path}", kind, encode(body))
 
-    def post(self, path: str, kind: type[T], body: CheckpointAsk) -> Reply[T]:
+    def post(self, path: str, kind: type[T], body: CheckpointAsk | HandOrder) -> Reply[T]:
         """Ask for something to be done. Raises as `get`."""
         return self._ask("POST", f"{VERSION_PATH}/{path}", kind, encode(body))
+
+    def delete(self, path: str, kind: type[T]) -> Reply[T]:
+        """End something. Raises as `get`."""
+        return self._ask("DELETE", f"{VERSION_PATH}/{path}", kind, None)
 
     def _ask(self, method: str, path: str, kind: type[T], body: bytes | None) -> Reply[T]:
         line, place = self._connect()

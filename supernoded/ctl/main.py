@@ -19,6 +19,7 @@ from supernoded.ctl.options import common
 from supernoded.ctl.power import power
 from supernoded.ctl.readings import plugins, readings
 from supernoded.ctl.status import status
+from supernoded.ctl.thermal import thermal
 from supernoded.ctl.top import top
 from supernoded.errors import SupernodedError
 
@@ -73,7 +74,7 @@ def db() -> None:
     """Bring a journal's database up to date; works without the daemon."""
 
 
-_WATCHING = (status, top, links, power, jobs, plugins, readings, diagnose, incidents, events, actions, holds)
+_WATCHING = (status, top, links, power, thermal, jobs, plugins, readings, diagnose, incidents, events, actions, holds)
 for _verb in (*_WATCHING, mode, checkpoint, completion, db):
     program.add_command(_verb)
 program.add_command(Deferred("replay", "supernoded.ctl.replay:command", "Run recorded input through the daemon's rules."))

@@ -6,7 +6,7 @@ import io
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 import click
 import msgspec
@@ -70,7 +70,15 @@ class Table:
     below: int = 0
 
 
-Sheet = Sequence[str | Table]
+class Drawing(Protocol):
+    """What lays itself out in so many columns, in colours of its own; into a pipe these are left away."""
+
+    def draw(self, width: int) -> Sequence[Text]:
+        """Its lines."""
+        ...
+
+
+Sheet = Sequence[str | Table | Drawing]
 
 
 def show(invocation: Invocation, reply: Reply[T], render: Callable[[T], Sheet]) -> None:
@@ -95,11 +103,16 @@ def print_sheet(sheet: Sheet, *, to_stderr: bool = False) -> None:
 
 def _print_on(console: Console, sheet: Sheet) -> None:
     for part in sheet:
-        if not isinstance(part, Table) or not part.rows:
-            console.print(_to_text(part.empty if isinstance(part, Table) else part))
-            continue
-        for piece in _lay_out(part, console):
-            console.print(piece)
+        if isinstance(part, str):
+            console.print(_to_text(part))
+        elif not isinstance(part, Table):
+            for line in part.draw(console.width):
+                console.print(line)
+        elif part.rows:
+            for piece in _lay_out(part, console):
+                console.print(piece)
+        else:
+            console.print(_to_text(part.empty))
 
 
 def _lay_out(table: Table, console: Console) -> Iterator[RenderableType]:

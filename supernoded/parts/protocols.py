@@ -98,7 +98,8 @@ class Loop(Protocol[M]):
 
     One that can be held by hand has a method `hold(seen, memory, value)` beside `steer`, with the same answer: it is asked in its
     place while a person holds the device at `value`. It keeps what must never be broken, and its memory follows, so that there is no
-    bump when the hand is taken off.
+    bump when the hand is taken off. One that turns one thing to hold another has a method `aim(memory)`: what it holds now, such as
+    the supply temperature in C by a valve; people are shown it.
     """
 
     @property
@@ -138,7 +139,9 @@ class Loop(Protocol[M]):
 class Remedy(Protocol):
     """Says what to do next about an incident: pure.
 
-    One that needs readings has a property `watches` as a rule has (quantity -> window), and finds them in `Case.seen`.
+    One that needs readings has a property `watches` as a rule has (quantity -> window), and finds them in `Case.seen`. One whose doing
+    may have to stand for longer than its trouble has a method `keeps_open(case, world)`: whether something of it still stands and will
+    be undone later. Its incident is not closed meanwhile.
     """
 
     @property
@@ -177,7 +180,11 @@ class Actuator(Protocol):
 
 
 class Handle(Protocol):
-    """What a loop turns."""
+    """What a loop turns.
+
+    One that nothing would give back after a crash has a method `is_left()`: whether an earlier life of this daemon has left it
+    engaged. It is then handed back in whatever mode the next life starts.
+    """
 
     @property
     def target(self) -> str:
@@ -190,7 +197,11 @@ class Handle(Protocol):
         ...
 
     async def put(self, setpoint: Setpoint, scope: str) -> None:
-        """Write one setpoint, and be the heartbeat of whoever watches over us; asks the pen for `scope`. Raises WireError."""
+        """Write one setpoint, and be the heartbeat of whoever watches over us; asks the pen for `scope`. Raises WireError.
+
+        YieldedError: another hand is on it, and it is left to him until it is handed back. LapsedError: it has gone back to its own
+        control since it was taken, or may have; nothing was written, and `now_at` is asked before the next one.
+        """
         ...
 
     async def now_at(self) -> Setpoint | None:

@@ -22,6 +22,7 @@ COOLING = (
     Quantity("coolant.setpoint", "C", -20.0, 110.0),  # that it holds
     Quantity("coolant.setpoint_asked", "C", -20.0, 110.0),  # that was written last, by whomever
     text("coolant.control", "auto", "setpoint", "direct"),  # who steers: its own controller alone, the same at our setpoint, or we
+    Quantity("coolant.yielded", "1", 0.0, 1.0),  # 1 = who steered it saw another hand on it, and has let go
     Quantity("coolant.fallback", "C", -20.0, 110.0),  # the setpoint that it goes back to by itself
     Quantity("coolant.watchdog_s", "s", 0.0, 1e5),
     Quantity("coolant.watchdog_left", "s", 0.0, 1e5),

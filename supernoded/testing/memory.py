@@ -13,10 +13,11 @@ from supernoded.wire.stream import up_to
 
 
 class MemoryTree:
-    """A tree whose `files` are a dict; one that is a WireError cannot be read."""
+    """A tree whose `files` are a dict; one that is a WireError cannot be read. `links` are where links lead."""
 
     def __init__(self, root: str, pen: Pen) -> None:
         self.files: dict[str, str | WireError] = {}
+        self.links: dict[str, str] = {}
         self._root, self._pen = root, pen
 
     async def read(self, path: str) -> str:
@@ -35,6 +36,10 @@ class MemoryTree:
         """See `Tree.names`."""
         start = f"{path.strip('/')}/".lstrip("/")
         return sorted({file.removeprefix(start).split("/")[0] for file in self.files if file.startswith(start)})
+
+    async def link(self, path: str) -> str:
+        """See `Tree.link`."""
+        return self.links.get(path, "")
 
     async def order(self, scope: str, path: str, text: str) -> None:
         """See `Tree.order`."""

@@ -60,6 +60,16 @@ def list_names(folder: Path) -> list[str]:
         raise describe(folder, error) from error
 
 
+def read_link(path: Path) -> str:
+    """Where a link leads, as it is written; empty for what is no link. Raises WireError."""
+    try:
+        return str(path.readlink())
+    except OSError as error:
+        if error.errno in (errno.EINVAL, errno.ENOENT, errno.ENOTDIR):
+            return ""
+        raise describe(path, error) from error
+
+
 def write_text(path: Path, text: str, ask: Ask) -> None:
     """One file, in place when it is an attribute of the kernel, else whole. Raises WireError, and what `ask` raises."""
     try:

@@ -6,7 +6,7 @@ import errno
 import os
 import time
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -63,14 +63,12 @@ class SystemHost:
 
     def _look(self) -> Machine:
         try:
-            memory, (temperatures, limits) = psutil.virtual_memory(), _measure_temperatures()
+            memory = psutil.virtual_memory()
             return Machine(
                 load=os.getloadavg()[0],
                 cpu_percent=self._cpu.measure(),
                 memory_available=float(memory.available),
                 memory_percent=float(memory.percent),
-                temperatures=temperatures,
-                limits=limits,
                 uptime=time.clock_gettime(time.CLOCK_BOOTTIME),
             )
         except OSError as error:
@@ -92,20 +90,6 @@ class _CpuShare:
         if before is None or total <= before[1]:
             return None
         return min(max(100.0 * (1.0 - (idle - before[0]) / (total - before[1])), 0.0), 100.0)
-
-
-def _measure_temperatures() -> tuple[Mapping[str, float], Mapping[str, float]]:
-    """What each sensor shows, and the limit that it names where it names one: its warning, or else its critical one."""
-    found: dict[str, float] = {}
-    limits: dict[str, float] = {}
-    for chip, sensors in psutil.sensors_temperatures().items():
-        for number, sensor in enumerate(sensors):
-            label = f"{chip}/{sensor.label or number}".replace(" ", "-")
-            label = label if label not in found else f"{label}-{number}"
-            found[label] = float(sensor.current)
-            if limit := sensor.high or sensor.critical:
-                limits[label] = float(limit)
-    return found, limits
 
 
 def _measure_disks() -> list[Disk]:

@@ -34,6 +34,10 @@ class Tree(Protocol):
         """The names in a folder, sorted; empty when there is no such folder."""
         ...
 
+    async def link(self, path: str) -> str:
+        """Where a link leads, as it is written; empty for what is no link. Raises WireError."""
+        ...
+
     async def order(self, scope: str, path: str, text: str) -> None:
         """Write one file whole (a new file appears whole or not at all), asking the pen for `scope`. Raises WireError, NotHeldError."""
         ...
@@ -210,8 +214,6 @@ class Machine(msgspec.Struct, frozen=True):
     cpu_percent: float | None
     memory_available: float | None  # bytes
     memory_percent: float | None
-    temperatures: Mapping[str, float] = {}  # sensor label -> C
-    limits: Mapping[str, float] = {}  # sensor label -> C above which that part is too hot, by its own word
     uptime: float | None = None  # seconds since the boot
 
 
@@ -219,7 +221,7 @@ class Host(Protocol):
     """psutil, /proc and the kernel log behind one port."""
 
     async def look(self) -> Machine:
-        """Load, memory and temperatures. Raises WireError."""
+        """Load, memory and time since boot. Raises WireError."""
         ...
 
     async def disks(self) -> Sequence[Disk]:

@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from supernoded.errors import WireError
-from supernoded.wire.files import list_names, read_text, remove_oldest, write_text
+from supernoded.wire.files import list_names, read_link, read_text, remove_oldest, write_text
 from supernoded.wire.hop import Hop
 from supernoded.wire.pen import Pen
 
@@ -37,6 +37,11 @@ class FileTree:
         """See `Tree.names`."""
         full = self._place(path)
         return await self._hop.run(str(full), lambda: list_names(full), self._timeout)
+
+    async def link(self, path: str) -> str:
+        """See `Tree.link`."""
+        full = self._place(path)
+        return await self._hop.run(str(full), lambda: read_link(full), self._timeout)
 
     async def order(self, scope: str, path: str, text: str) -> None:
         """See `Tree.order`. An attribute of the kernel is written in place, with one write."""

@@ -38,7 +38,7 @@ from supernoded.messages import Deed
 from supernoded.model import Incident
 from tests.chaos.power_storm import CUT, KILL, Storm, Strike
 
-PLUGINS = ("power", "nut", "modbus", "snmp", "redfish", "host")
+PLUGINS = ("power", "nut", "modbus", "snmp", "redfish", "host", "hwmon")
 SETTINGS = "[vault.interval]\nask = false\n[plugins.power]\nsave_s = 6.0\nstep_s = 2.0\n"  # what is asked for is the policy's alone
 CALM_S = 600.0  # at most, after the storm: batteries, stages and stable times of the return
 REST_S, LOOK_S = 100.0, 5.0  # of a plant at rest, after which a play ends: incidents stay for a while after their trouble

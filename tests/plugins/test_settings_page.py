@@ -12,6 +12,7 @@ import pytest
 import supernoded_ascend
 import supernoded_fabric
 import supernoded_host
+import supernoded_hwmon
 import supernoded_isolation
 import supernoded_link_ber
 import supernoded_modbus
@@ -22,17 +23,22 @@ import supernoded_power
 import supernoded_redfish
 import supernoded_ring
 import supernoded_snmp
+import supernoded_thermal
 from supernoded_fabric.switch import SwitchSettings
+from supernoded_hwmon.settings import DriverSettings
 from supernoded_modbus.settings import ViewSettings
 from supernoded_network.settings import SwitchSettings as DeclaredSwitch
 from supernoded_nut.settings import ServerSettings
-from supernoded_redfish.settings import BmcSettings, PduSettings
+from supernoded_redfish.settings import BmcSettings, CduSettings, PduSettings
 from supernoded_snmp.settings import DeviceSettings
+from supernoded_thermal.control.settings import ControlSettings
+from supernoded_thermal.node.settings import NodeSettings
 
 PLUGINS: dict[str, type[msgspec.Struct]] = {
     "ascend": supernoded_ascend.supernoded_settings(),
     "fabric": supernoded_fabric.supernoded_settings(),
     "host": supernoded_host.supernoded_settings(),
+    "hwmon": supernoded_hwmon.supernoded_settings(),
     "isolation": supernoded_isolation.supernoded_settings(),
     "link_ber": supernoded_link_ber.supernoded_settings(),
     "modbus": supernoded_modbus.supernoded_settings(),
@@ -43,15 +49,20 @@ PLUGINS: dict[str, type[msgspec.Struct]] = {
     "redfish": supernoded_redfish.supernoded_settings(),
     "ring": supernoded_ring.supernoded_settings(),
     "snmp": supernoded_snmp.supernoded_settings(),
+    "thermal": supernoded_thermal.supernoded_settings(),
 }
 WITHIN = {  # tables of which there may be several
     "fabric.switches.NAME": SwitchSettings,
+    "hwmon.drivers.NAME": DriverSettings,
     "modbus.views.NAME": ViewSettings,
     "network.switches.NAME": DeclaredSwitch,
     "nut.servers.NAME": ServerSettings,
     "redfish.bmcs.NAME": BmcSettings,
+    "redfish.cdus.NAME": CduSettings,
     "redfish.pdus.NAME": PduSettings,
     "snmp.devices.NAME": DeviceSettings,
+    "thermal.control": ControlSettings,
+    "thermal.node": NodeSettings,
 }
 
 
@@ -87,7 +98,7 @@ def test_every_kind_of_verdict_is_told(checkout: Path, page: str) -> None:
 
 
 def _show(field: msgspec.structs.FieldInfo) -> str:
-    """A default as TOML has it, nothing for none, for what is empty by default and for what has to be given."""
-    if field.default is msgspec.NODEFAULT or field.default is None or field.default == ():
+    """A default as TOML has it, nothing for none, for what is empty by default, a table of its own, and for what has to be given."""
+    if field.default is msgspec.NODEFAULT or field.default is None or field.default == () or isinstance(field.default, msgspec.Struct):
         return ""
     return str(field.default) if isinstance(field.default, float) else msgspec.json.encode(field.default).decode().replace('","', '", "')

@@ -95,7 +95,7 @@ async def serve_bmcs(plant: Plant, folder: Path) -> AsyncIterator[Parts]:
 async def test_one_daemon_caps_the_cards_of_every_node_and_lifts_it_again(tmp_path: Path) -> None:
     plant = Plant()
     async with serve_bmcs(plant, tmp_path) as parts:
-        assert list(parts.sensors) == ["redfish.own", "redfish.own.caps", "redfish.n1.caps"]
+        assert list(parts.sensors) == ["redfish.own", "redfish.own.caps", "redfish.own.heat", "redfish.n1.caps"]
         before = await parts.read("redfish.n1.caps")
         assert before["n1/card3", "card.power_cap"] == 600.0
         for node in ("n0", "n1"):

@@ -473,3 +473,27 @@ def test_what_was_only_rehearsed_leaves_nothing_to_undo(mode: Mode) -> None:
         assert office.ledger.open == []
 
     work(scene, lambda: Office(mode=mode, remedy=Steps(("card.isolate",), afterwards="job.checkpoint")))
+
+
+@dataclass(frozen=True)
+class Patient(Steps):
+    """Keeps its incident open till a moment."""
+
+    until: float = 200.0
+
+    def keeps_open(self, case: Case, world: World) -> bool:
+        del case, world
+        return asyncio.get_running_loop().time() < self.until
+
+
+def test_a_remedy_that_has_more_to_undo_later_keeps_its_incident_open() -> None:
+    async def scene(office: Office) -> None:
+        office.say(Level.RAISED)
+        await asyncio.sleep(2)
+        office.say(Level.CLEAR)
+        await asyncio.sleep(150)
+        assert office.ledger.open != []
+        await asyncio.sleep(100)
+        assert office.ledger.open == []
+
+    work(scene, lambda: Office(remedy=Patient(("notify",))))

@@ -116,3 +116,18 @@ def test_a_role_hears_once_what_another_scope_reads_and_the_node_does_not() -> N
         await journal.close()
 
     run(main())
+
+
+def test_what_people_are_shown_of_coolant_is_kept_for_ten_minutes_however_little_the_rules_want() -> None:
+    async def main() -> None:
+        ear = Ear("cdu/0", watches={"coolant.flow": 5.0, "pdu.armed": 5.0})
+        means, journal = make_means(Parts(rules=[ear]), Tally(1, 1)), memory_journal()
+        duty = Duty("cdu/0", 0, means, journal, journal)
+        for at in (0.0, 500.0):
+            duty.take([make_reading("cdu/0", "coolant.flow", 800.0, "L/min", at), make_reading("pdu/A1", "pdu.armed", 1.0, "1", at)], 5.0)
+        kept = {(reading.quantity, reading.at) for reading in duty.history.everything()}
+        assert kept == {("coolant.flow", 0.0), ("coolant.flow", 500.0), ("pdu.armed", 500.0)}
+        assert duty.watched == {"coolant.flow", "pdu.armed"}
+        await journal.close()
+
+    run(main())

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import math
 import sqlite3
 from collections.abc import Awaitable, Callable, Mapping
@@ -8,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import msgspec
+import pytest
 
 from supernoded.errors import NotHeldError, WireError
 from supernoded.history import History, View
@@ -101,7 +103,9 @@ def steer(scene: Scene, journal: Path, play: Callable[[Scene, Steering], Awaitab
         return db.execute("SELECT what, text FROM engagements ORDER BY id").fetchall()
 
 
-def test_bumpless_and_each_setpoint_expires_by_itself(tmp_path: Path) -> None:
+def test_bumpless_and_each_setpoint_expires_by_itself(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO)
+
     async def play(scene: Scene, steering: Steering) -> None:
         await asyncio.sleep(3.5)
         assert [setpoint.value for _, setpoint in scene.valve.put_at] == [31.0, 32.0, 33.0, 34.0]
@@ -111,6 +115,7 @@ def test_bumpless_and_each_setpoint_expires_by_itself(tmp_path: Path) -> None:
     assert notes[0] == ("engaged", "from 30 %")
     assert notes[-1][0] == "disengaged"
     assert "handed back, and the device shows it: its PLC has it" in notes[-1][1]
+    assert [record.getMessage() for record in caplog.records] == [f"loop ramp: {what}, {text}" for what, text in notes]
 
 
 def test_in_observe_nothing_is_put_and_switching_to_act_does_not_jump(tmp_path: Path) -> None:
@@ -167,7 +172,7 @@ def test_a_dead_device_is_named_and_the_setpoint_is_left_to_expire(tmp_path: Pat
         assert "was not put: the valve does not answer" in scene.health.troubles()[0].text
         scene.say(Mode.OBSERVE)
         await steering.disengaged.wait()
-        assert steering.last_word == "not handed back, it falls back by itself when its last setpoint expires: the valve does not answer"
+        assert steering.last_word == "not handed back, and tried again until it is: the valve does not answer"
 
     steer(Scene(), tmp_path / "j.db", play)
 
@@ -183,6 +188,26 @@ def test_a_loop_that_raises_or_is_silent_puts_nothing(tmp_path: Path) -> None:
         assert "cannot steer, its last setpoint expires: ZeroDivisionError: oops" in scene.health.troubles()[0].text
 
     steer(Scene(), tmp_path / "j.db", play)
+
+
+def test_a_loop_that_was_blind_for_longer_than_a_setpoint_lives_begins_where_the_device_stands_now(tmp_path: Path) -> None:
+    async def play(scene: Scene, steering: Steering) -> None:
+        await asyncio.sleep(1.5)
+        scene.loop.silent = True
+        await asyncio.sleep(2)
+        scene.loop.silent = False
+        await asyncio.sleep(1)
+        assert scene.valve.put_at[-1][1].value == 33.0  # a moment is nothing: it goes on
+        scene.loop.silent = True
+        await asyncio.sleep(10)
+        scene.valve.stands = 70.0  # it has fallen back by itself, and its own controller has moved it
+        scene.loop.silent = False
+        await asyncio.sleep(1)
+        assert scene.valve.put_at[-1][1].value == 71.0
+        assert scene.valve.handed_back == 0
+
+    notes = steer(Scene(), tmp_path / "j.db", play)
+    assert [note for note in notes if note[0] == "engaged"] == [("engaged", "from 30 %"), ("engaged", "from 70 %")]
 
 
 def test_a_summary_a_minute_and_not_a_row_per_output(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The machine itself: load, memory, disks, temperatures, processes, clock and kernel log; and the notices for people."""
+"""The machine itself: load, memory, disks, processes, clock and kernel log; and the notices for people."""
 
 from __future__ import annotations
 

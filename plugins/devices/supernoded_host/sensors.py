@@ -19,7 +19,7 @@ def make_reading(subject: str, quantity: str, value: Value, unit: str, at: float
 
 @dataclass(frozen=True)
 class MachineSensor:
-    """Load, processor, memory, temperatures, and how far the wall clock was set."""
+    """Load, processor, memory, and how far the wall clock was set."""
 
     node: str
     host: Host
@@ -40,11 +40,7 @@ class MachineSensor:
             ("host.uptime", seen.uptime, "s"),
             ("host.clock_step", round(self.clock.wall() - self.clock.now(), 3), "s"),
         )
-        return [
-            *(make_reading(self.node, quantity, value, unit, at) for quantity, value, unit in measured),
-            *(make_reading(f"{self.node}/sensor/{label}", "host.temperature", c, "C", at) for label, c in seen.temperatures.items()),
-            *(make_reading(f"{self.node}/sensor/{label}", "host.temperature.high", c, "C", at) for label, c in seen.limits.items()),
-        ]
+        return [make_reading(self.node, quantity, value, unit, at) for quantity, value, unit in measured]
 
 
 @dataclass(frozen=True)

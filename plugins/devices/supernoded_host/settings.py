@@ -13,7 +13,7 @@ Percent = Annotated[float, msgspec.Meta(gt=0, le=100)]
 class HostSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What is read how often, and the limits of the rules; all numbers are ours."""
 
-    period_s: Period = 10.0  # load, memory, temperatures, clock, kernel log
+    period_s: Period = 10.0  # load, memory, clock, kernel log
     disk_period_s: Period = 60.0
     process_period_s: Period = 60.0
     processes: Annotated[int, msgspec.Meta(ge=1, le=100)] = 5  # how many of the busiest are named

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
-from supernoded.plugin import Pdu, Topology, WireError
+from supernoded.plugin import CoolantLoop, Pdu, Topology, WireError
 from supernoded_modbus.settings import ModbusSettings
 
 SCHEMES = ("serial", "modbus", "reflex")
@@ -35,6 +35,8 @@ class Device(NamedTuple):
     place: Place
     orders: bool
     pdu: Pdu | None = None
+    loop: CoolantLoop | None = None
+    branches: tuple[str, ...] = ()  # the nodes of its loop, in the order of the topology
 
 
 def list_devices(settings: ModbusSettings, site: Topology) -> Iterator[Device]:
@@ -42,15 +44,22 @@ def list_devices(settings: ModbusSettings, site: Topology) -> Iterator[Device]:
     scopes = dict(_list_scopes(site))
     wires = [(f"ups/{ups.name}", ups.wire) for ups in site.ups] + [(f"pdu/{pdu.name}", pdu.wire) for pdu in site.pdus]
     wires += [(loop.subject, loop.wire) for loop in site.loops]
-    pdus = {f"pdu/{pdu.name}": pdu for pdu in site.pdus}
     for subject, wire in wires:
         if urlsplit(wire).scheme in SCHEMES:
-            yield Device(subject, subject, scopes[subject], _locate(subject, wire, settings), orders=True, pdu=pdus.get(subject))
+            yield _describe(site, Device(subject, subject, scopes[subject], _locate(subject, wire, settings), orders=True))
     for name, one in settings.views.items():
         if one.subject not in scopes:
             raise WireError(f"plugins.modbus.views.{name}: the topology has no {one.subject}")
         place = _locate(one.subject, one.wire, settings)
-        yield Device(f"{one.subject}.{name}", one.subject, scopes[one.subject], place, one.orders, pdus.get(one.subject))
+        yield _describe(site, Device(f"{one.subject}.{name}", one.subject, scopes[one.subject], place, one.orders))
+
+
+def _describe(site: Topology, device: Device) -> Device:
+    """What the topology says of it."""
+    pdu = next((pdu for pdu in site.pdus if f"pdu/{pdu.name}" == device.subject), None)
+    loop = next((loop for loop in site.loops if loop.subject == device.subject), None)
+    branches = tuple(node.name for node in site.nodes if loop is not None and node.loop == loop.name)
+    return device._replace(pdu=pdu, loop=loop, branches=branches)
 
 
 def _list_scopes(site: Topology) -> Iterator[tuple[str, str]]:

@@ -44,7 +44,9 @@ class Row(_Entry, frozen=True, kw_only=True):
     subject: str = "{subject}"
     clock: str = ""  # the row of the device's clock: this is a moment on it, and the quantity is how long ago that was
     gather: bool = False  # bits of numbered things: the quantity is the set of numbers whose bit is set
-    each: Literal["", "outlet"] = ""  # one for every outlet n of the topology, at address + (n - 1) x stride
+    # one for every outlet n of the topology, at address + (n - 1) x stride; or for every node of the loop in its order, n = 0 .., at
+    # address + n x stride, with `{node}` in `subject`
+    each: Literal["", "outlet", "branch"] = ""
     count: Annotated[int, Meta(ge=1, le=64)] | None = None  # or for n = 0 .. count - 1, at address + n x stride
     stride: Annotated[int, Meta(ge=1)] = 1
     refresh_s: Annotated[float, Meta(gt=0.0, le=86_400.0)] = 1.0  # how often the device renews it; it is polled no oftener
@@ -52,15 +54,19 @@ class Row(_Entry, frozen=True, kw_only=True):
     confirm: str = ""  # the row that shows what a write did; empty = itself
     storage: Literal["ram", "eeprom"] = "ram"
     write_s: Seconds = 0.0  # least time between two writes
+    optional: bool = False  # of numbered things: one that has shown no value yet is not there, and nothing is told of it
+    may_be_empty: bool = False  # flags: none of them is a state too
+    doubted_by: tuple[str, ...] = ()  # flags of a row with `coolant.alarm` that say that this value is none, however normal it looks
 
 
 class Probe(_Entry, frozen=True, kw_only=True):
-    """What must hold before the first write: `low` reads no more than `high`, both within `least` and `most`."""
+    """What must hold before the first write: `low` reads no more than `high` and `slack`, both within `least` and `most`."""
 
     low: str
     high: str
     least: float
     most: float
+    slack: float = 0.0  # by which two sensors of the same thing may differ
 
 
 class RegisterMap(_Entry, frozen=True, kw_only=True):
@@ -127,7 +133,10 @@ def _find_fault(row: Row, names: set[str], found: RegisterMap) -> str:
         return f"address {row.address} with base {found.base} is outside 0 to 65535"
     if row.length > found.most:
         return f"length {row.length}, and one read takes at most {found.most}"
-    if row.gather and not (bits and row.each):
+    if row.gather and not (bits and row.each == "outlet"):
         return "only bits of each outlet can be gathered"
+    told = {flag for one in found.rows if one.quantity == "coolant.alarm" for flag in one.flags}
+    if not set(row.doubted_by) <= told:
+        return f"doubted_by {', '.join(row.doubted_by)}, and the rows with coolant.alarm have {', '.join(sorted(told)) or 'no flags'}"
     strange = {name for name in (row.clock, row.confirm) if name} - names
     return f"no row {min(strange)}" if strange else ""

@@ -36,20 +36,30 @@ class Block(NamedTuple):
     places: tuple[Place, ...]
 
 
-def lay_out(register_map: RegisterMap, subject: str, outlets: Sequence[int] = ()) -> tuple[Place, ...]:
-    """Every place of a device with these outlets, in the order of the map. What would stand beyond 65535 is left out."""
+def lay_out(register_map: RegisterMap, subject: str, outlets: Sequence[int] = (), branches: Sequence[str] = ()) -> tuple[Place, ...]:
+    """Every place of a device with these outlets, or with branches of these nodes, in the order of the map.
+
+    What would stand beyond 65535 is left out.
+    """
     places = (
-        Place(row, address, size, number, row.subject.replace("{subject}", subject).replace("{n}", str(number)))
+        Place(row, address, size, number, _name_subject(row, subject, number, branches))
         for row in register_map.rows
         for size in (count_registers(row.kind, row.length),)
-        for number, address in _number(row, register_map.base, outlets)
+        for number, address in _number(row, register_map.base, outlets, len(branches))
     )
     return tuple(place for place in places if place.address + place.size <= 0x10000)
 
 
-def _number(row: Row, base: int, outlets: Sequence[int]) -> Iterator[tuple[int, int]]:
+def _name_subject(row: Row, subject: str, number: int, branches: Sequence[str]) -> str:
+    node = branches[number] if row.each == "branch" else ""
+    return row.subject.replace("{subject}", subject).replace("{n}", str(number)).replace("{node}", node)
+
+
+def _number(row: Row, base: int, outlets: Sequence[int], branches: int) -> Iterator[tuple[int, int]]:
     first = row.address - base
-    if row.each:
+    if row.each == "branch":
+        yield from ((number, first + number * row.stride) for number in range(branches))
+    elif row.each:
         yield from ((number, first + (number - 1) * row.stride) for number in sorted(outlets) if number >= 1)
     elif row.count is not None:
         yield from ((number, first + number * row.stride) for number in range(row.count))

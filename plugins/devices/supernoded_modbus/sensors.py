@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from supernoded.plugin import Reading, WireError, make_reading
 from supernoded_modbus.bus import Bus, RefusedError
 from supernoded_modbus.devices import name_line
-from supernoded_modbus.doubts import doubt
+from supernoded_modbus.doubts import doubt, join
 from supernoded_modbus.member import Member
 from supernoded_modbus.places import Place, list_polled, make_blocks
 from supernoded_modbus.unit import Key, Unit
@@ -27,6 +27,7 @@ class UnitSensor:
         self.timeout = period + TIMEOUT
         self._unit, self._places = unit, places
         self._blocks = make_blocks(places, unit.map)
+        self._shown = set[Key]()  # optional ones that are there
 
     async def read(self) -> Sequence[Reading]:
         """Every quantity of these rows; what cannot be read is UNKNOWN with the reason."""
@@ -43,6 +44,8 @@ class UnitSensor:
                 lost = str(error)  # one time-out is enough: its other blocks would cost the line the same again
             if lost:
                 values |= {place.key: Told(None, lost) for place in block.places}
+        values = dict(self._unit.doubt(values))
+        self._shown |= {key for key, told in values.items() if told.value is not None}
         at = self._unit.clock.now()
         return [make_reading(subject, quantity, told.value, unit, at, told.note) for subject, quantity, unit, told in self._tell(values)]
 
@@ -51,10 +54,14 @@ class UnitSensor:
         gathered: dict[str, dict[int, Told]] = defaultdict(dict)
         for place in self._places:
             row, told = place.row, values[place.key]
+            if row.optional and place.key not in self._shown:
+                continue
             if row.gather:
                 gathered[row.name][place.number] = told
             elif row.quantity:
-                by_subject[place.subject][row.quantity] = tell_age(told, values[row.clock, -1]) if row.clock else told
+                told = tell_age(told, values[row.clock, -1]) if row.clock else told
+                before = by_subject[place.subject].get(row.quantity)
+                by_subject[place.subject][row.quantity] = told if before is None else join(before, told)
         units = {place.row.quantity: place.row.unit for place in self._places}
         for subject, quantities in by_subject.items():
             for quantity, told in quantities.items():

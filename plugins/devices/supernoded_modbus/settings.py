@@ -14,7 +14,7 @@ class ViewSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
 
     subject: str  # ups/A, pdu/A1, cdu/0
     wire: str
-    orders: bool = False  # orders to the PDU go here
+    orders: bool = False  # orders to the PDU or CDU go here
 
 
 class ModbusSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -10,6 +10,7 @@ import msgspec
 
 from supernoded.plugin import Node, PluginError, WireError, Wires
 from supernoded_modbus.bus import Bus, Pace
+from supernoded_modbus.coolant import Cdu, Coolant, CoolantRecord
 from supernoded_modbus.devices import Device, list_devices
 from supernoded_modbus.maps import RegisterMap, load_map
 from supernoded_modbus.member import Member
@@ -28,6 +29,7 @@ class Site:
     settings: ModbusSettings
     buses: dict[str, Bus] = field(default_factory=dict)  # by the line's own name
     units: dict[str, tuple[Device, Unit]] = field(default_factory=dict)  # by the device's name
+    cdus: dict[str, Cdu] = field(default_factory=dict)  # those that take orders here, by the device's name
 
     def list_pdus(self) -> Iterator[ShedPdu]:
         """The PDUs that take orders here."""
@@ -59,7 +61,7 @@ def _build(settings: ModbusSettings, node: Node) -> Site:
         member = Member(place.unit, device.subject, register_map)
         bus.join(member)
         outlets = [outlet.number for outlet in device.pdu.outlets] if device.pdu is not None else []
-        places = lay_out(register_map, device.subject, outlets)
+        places = lay_out(register_map, device.subject, outlets, device.branches)
         clash = find_clash(places)
         if clash:
             raise PluginError(f"{device.subject}: register map {place.map} does not fit its outlets: {clash}; look at their numbers")
@@ -67,7 +69,11 @@ def _build(settings: ModbusSettings, node: Node) -> Site:
             raise WireError(
                 f"{device.subject}: two wires for its orders; orders of plugins.modbus.views may be true where the topology has none"
             )
-        site.units[device.name] = device, Unit(member, register_map, places, bus, node.clock, place.serial)
+        unit = Unit(member, register_map, places, bus, node.clock, place.serial)
+        site.units[device.name] = device, unit
+        if device.loop is not None and device.orders:
+            record = CoolantRecord(device.subject, node.wires.tree(str(node.state.absolute())))
+            site.cdus[device.name] = Cdu(Coolant(unit, device.loop, device.branches, record, device.scope))
     return site
 
 

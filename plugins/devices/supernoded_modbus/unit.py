@@ -9,11 +9,12 @@ from fnmatch import fnmatchcase
 
 from supernoded.plugin import Clock, NotHeldError, WireError
 from supernoded_modbus.bus import ACCEPTED, Bus, RefusedError
+from supernoded_modbus.doubts import distrust
 from supernoded_modbus.frames import Question, ask_for, read_answer, tell_coil, tell_registers
 from supernoded_modbus.maps import Probe, RegisterMap
 from supernoded_modbus.member import Member
 from supernoded_modbus.places import Block, Place, make_blocks
-from supernoded_modbus.values import Told, tell, untell
+from supernoded_modbus.values import Told, find_step, tell, untell
 
 Written = float | str | frozenset[str]
 Key = tuple[str, int]  # name of a row, number of an outlet or pump (-1 = there is one alone)
@@ -21,6 +22,8 @@ ILLEGAL_ADDRESS = 2
 DISABLED_AFTER = 2  # such answers in a row: a single one may be a stray
 SETTLE_S = (0.0, 0.05, 0.25)  # seconds between two looks at what a write did; ours
 IDENTITY = ("model", "serial")
+ALARM = "alarm"  # the row of flags by which a device distrusts its own sensors
+TINY = 1e-6  # of arithmetic
 LOOK_AGAIN_S = 60.0  # at a device that is another one; ours
 
 
@@ -38,12 +41,16 @@ class Unit:
         self._misses: Counter[tuple[str, int]] = Counter()  # blocks that it says it has not
         self._misses_life = 0
         self._written: dict[Key, float] = {}
+        self._alarms = frozenset[str]()
         self._looking = asyncio.Lock()
 
     # reading
 
     async def read(self, keys: Iterable[Key], *, urgent: bool = False) -> Mapping[Key, Told]:
         """Values now. Raises WireError when one block cannot be read, and for a row that the map has not."""
+        return self.doubt(await self._read_all(keys, urgent=urgent))
+
+    async def _read_all(self, keys: Iterable[Key], *, urgent: bool) -> Mapping[Key, Told]:
         values: dict[Key, Told] = {}
         for block in make_blocks(self._find(keys), self.map):
             values |= await self.read_block(block, urgent=urgent)
@@ -68,7 +75,15 @@ class Unit:
         values = {one.key: tell(words[one.address - block.address :][: one.size], one.row) for one in block.places}
         if any((name, -1) in values for name in IDENTITY):
             self._judge({name: values[name, -1] for name in IDENTITY if (name, -1) in values})
+        if (ALARM, -1) in values:
+            self._alarms = values[ALARM, -1].names
         return values
+
+    def doubt(self, values: Mapping[Key, Told]) -> Mapping[Key, Told]:
+        """The same, without the values of sensors that the device itself does not trust, by its newest word."""
+        if not self._alarms:
+            return values
+        return {key: distrust(told, self.places[key].row, self._alarms) for key, told in values.items()}
 
     async def _ask_for(self, block: Block, *, urgent: bool) -> bytes:
         """A poll comes again by itself; what an order waits for is asked for a second time."""
@@ -130,12 +145,17 @@ class Unit:
             return
         if ("serial", -1) in self.places and not self.serial:
             raise WireError(f"{self.subject}: no serial number is declared, so nothing is written; add serial=... to its wire")
-        for probe in self.map.probes:
-            seen = await self.read([(probe.low, -1), (probe.high, -1)], urgent=True)
+        await self.probe()
+        self._proven_life = self.member.life
+
+    async def probe(self) -> None:
+        """Whether what it shows can be so: words exchanged or a map that is off by one show here. Raises WireError."""
+        for probe in self.map.probes:  # of what it shows, also where it warns of the sensor: the map is what is doubted here
+            seen = await self._read_all([(probe.low, -1), (probe.high, -1)], urgent=True)
             fault = find_implausible(probe, seen[probe.low, -1].number, seen[probe.high, -1].number)
             if fault:
-                raise WireError(f"{self.subject}: {fault}; is the register map right? Nothing is written")
-        self._proven_life = self.member.life
+                why = seen[probe.low, -1].note or seen[probe.high, -1].note
+                raise WireError(f"{self.subject}: {fault}{why and f' ({why})'}; is the register map right? Nothing is written")
 
     # writing
 
@@ -159,11 +179,12 @@ class Unit:
         except RefusedError:
             raise
         except WireError:
-            if not await self._shows(places, values):
+            if await self._find_miss(places, values):
                 await self._space_out(places)
                 await self._send(scope, question, places)
-        if not await self._shows(places, values):
-            raise WireError(f"{self.subject}: {', '.join(place.row.name for place in places)} was written and does not show it")
+        miss = await self._find_miss(places, values)
+        if miss:
+            raise WireError(f"{self.subject}: {miss}; it takes no such value, or shows it too late: look at its map and at what limits it")
 
     async def trigger(self, scope: str, key: Key) -> None:
         """Write a coil that shows nothing; what it did is for the caller to see. Never sent twice. Raises WireError, NotHeldError."""
@@ -177,14 +198,18 @@ class Unit:
                 raise WireError(f"{self.subject}: {place.row.name} is not to be written")
             if cyclic and place.row.storage == "eeprom":
                 raise WireError(f"{self.subject}: {place.row.name} is kept in EEPROM, which 28 h of writes at 1 Hz wear out; not by a loop")
-        try:
-            words = [word for place in places for word in untell(values[place.key], place)]
-        except ValueError as error:
-            raise WireError(f"{self.subject}: {error}") from error
+        words = [word for place in places for word in self.untell(values[place.key], place)]
         first, last = places[0], places[-1]
         if len(words) != last.address + last.size - first.address:
             raise WireError(f"{self.subject}: {', '.join(place.row.name for place in places)} do not stand side by side")
         return tell_coil(first.address, on=bool(words[0])) if first.row.table == "coil" else tell_registers(first.address, words)
+
+    def untell(self, value: Written, place: Place) -> tuple[int, ...]:
+        """The registers that say it. Raises WireError with the limit for a value that the row does not take."""
+        try:
+            return untell(value, place)
+        except ValueError as error:
+            raise WireError(f"{self.subject}: {error}") from error
 
     async def _space_out(self, places: Sequence[Place]) -> None:
         """Wait for the least interval between two writes."""
@@ -204,25 +229,31 @@ class Unit:
             if error.code != ACCEPTED:
                 raise
 
-    async def _shows(self, places: Sequence[Place], values: Mapping[Key, Written]) -> bool:
-        """Whether the rows that tell of it show what was written."""
+    async def _find_miss(self, places: Sequence[Place], values: Mapping[Key, Written]) -> str:
+        """What the rows that tell of it do not show of what was written; empty = they show it all."""
         wanted = {(place.row.confirm or place.row.name, place.number): values[place.key] for place in places}
+        missed: list[str] = []
         for pause in SETTLE_S:
             await self.clock.sleep(pause)
             seen = await self.read(wanted, urgent=True)
-            if all(_agrees(seen[key], value, self.places[key]) for key, value in wanted.items()):
-                return True
-        return False
+            missed = [
+                f"{key[0]} shows {seen[key].value if seen[key].value is not None else seen[key].note} where {value} was written"
+                for key, value in wanted.items()
+                if not _agrees(seen[key], value, self.places[key])
+            ]
+            if not missed:
+                break
+        return ", ".join(missed)
 
 
 def _agrees(told: Told, value: Written, place: Place) -> bool:
     if isinstance(value, int | float):
-        return abs(told.number - value) <= abs(place.row.scale) / 2  # a device rounds to its own steps; NaN agrees with nothing
+        return abs(told.number - value) <= find_step(place.row) / 2 + TINY  # a device rounds to its own steps; NaN agrees with nothing
     return told.value == value
 
 
 def find_implausible(probe: Probe, low: float, high: float) -> str:
     """Why two readings cannot be those of a working device; empty = they can. NaN = it was not read."""
-    if probe.least <= low <= high <= probe.most:
+    if probe.least <= low <= high + probe.slack and high <= probe.most and low <= probe.most:
         return ""
     return f"{probe.low} {low:g} and {probe.high} {high:g} where {probe.least:g} <= {probe.low} <= {probe.high} <= {probe.most:g} is due"

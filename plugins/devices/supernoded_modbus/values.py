@@ -12,6 +12,7 @@ from supernoded_modbus.maps import Row
 from supernoded_modbus.places import Place
 
 EXACT = 9  # decimals: 0.1 x 221 is 22.1
+FLOAT_STEP = 0.01  # of a float: finer than any valve or thermometer (ours)
 
 
 class Told(NamedTuple):
@@ -59,13 +60,25 @@ def _tell_flags(raw: int, row: Row) -> Told:
     bits = [place for place in range(raw.bit_length()) if raw >> place & 1]
     if row.numbered:
         return Told(frozenset(str(bit + 1) for bit in bits))
-    if not bits:
+    if not bits and not row.may_be_empty:
         return Told(None, "no flag at all, which is no state")  # an empty status is unknown, not off-line
     return Told(frozenset(row.flags[bit] if bit < len(row.flags) and row.flags[bit] else f"bit{bit}" for bit in bits))
 
 
 def _show(raw: Raw, row: Row) -> str:
     return f"0x{raw:X}" if isinstance(raw, int) and row.kind.startswith("u") else f"{raw}"
+
+
+def find_step(row: Row) -> float:
+    """The least change that it can show."""
+    return FLOAT_STEP if row.kind == "f32" else abs(row.scale)
+
+
+def fit(value: float, row: Row) -> float:
+    """What it would show of a value that is written, in whole steps of its own. NaN stays."""
+    if row.kind == "f32" or not math.isfinite(value):
+        return value
+    return round(round((value - row.offset) / row.scale) * row.scale + row.offset, EXACT)
 
 
 def untell(value: float | str | frozenset[str], place: Place) -> tuple[int, ...]:

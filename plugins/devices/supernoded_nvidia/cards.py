@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 import msgspec
 
 from supernoded.plugin import Reading, make_reading
+from supernoded_nvidia.clocks import read_throttle
 from supernoded_nvidia.document import Sheet
 from supernoded_nvidia.values import LONGEST_TEXT, MEBI, add_up, is_no_value, measure, say_missing, strip
 
@@ -92,6 +93,7 @@ def read_sheet(sheet: Sheet, subject: str, at: float) -> Iterator[Reading]:
         yield _read_health(sheet.facts, subject, at, needs_reset=any("requires reset" in word for word in words))
     for fact in FACTS:
         yield from _read_number(sheet.facts, fact, subject, at)
+    yield from read_throttle(sheet.facts, subject, at)
     for quantity, paths in TEXTS.items():
         yield from _read_text(sheet.facts, quantity, paths, subject, at)
     for quantity, names in COUNTERS.items():

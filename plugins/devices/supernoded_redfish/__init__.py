@@ -1,19 +1,25 @@
-"""Devices that speak Redfish: the BMCs of nodes (link monitor, power of cards) and rack PDUs (outlets)."""
+"""Devices that speak Redfish: the BMCs of nodes (link monitor, power of cards, heat, fans), rack PDUs (outlets) and cooling units."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from supernoded.plugin import Actuator, Check, Node, OutletSwitch, Sensor, ShedRecord, ShedSensor, StagedShed, hookimpl
+from supernoded.plugin import Actuator, Check, Handle, Node, OutletSwitch, Sensor, ShedRecord, ShedSensor, StagedShed, hookimpl
 from supernoded_redfish.bmc import Bmc, open_bmcs
 from supernoded_redfish.cap_sensor import CapSensor
 from supernoded_redfish.capping import PowerCap
 from supernoded_redfish.cards import Cards
+from supernoded_redfish.chassis import Heat
 from supernoded_redfish.check import LinkMonitorCheck
+from supernoded_redfish.fan_order import FanOrder
+from supernoded_redfish.fans import Fans
+from supernoded_redfish.heat_sensor import HeatSensor
 from supernoded_redfish.pdu_sensor import PduSensor
 from supernoded_redfish.pdus import open_pdus
 from supernoded_redfish.sensor import LinkMonitorSensor
 from supernoded_redfish.settings import RedfishSettings
+from supernoded_redfish.unit_sensor import UnitSensor
+from supernoded_redfish.units import open_units
 
 
 @hookimpl
@@ -24,18 +30,27 @@ def supernoded_settings() -> type[RedfishSettings]:
 
 @hookimpl
 def supernoded_sensors(settings: RedfishSettings, node: Node) -> Sequence[Sensor]:
-    """One sensor per link monitor, one per node whose cards are capped, two per PDU."""
-    return [*_make_bmc_sensors(settings, node), *_make_pdu_sensors(settings, node)]
+    """Of each BMC one for each thing that is asked of it, two per PDU, one per cooling unit."""
+    units = [UnitSensor(one.unit, settings.cdu_period_s) for one in open_units(settings, node)]
+    return [*_make_bmc_sensors(settings, node), *_make_pdu_sensors(settings, node), *units]
+
+
+@hookimpl
+def supernoded_handles(settings: RedfishSettings, node: Node) -> Sequence[Handle]:
+    """The setpoints of cooling units."""
+    return [handle for one in open_units(settings, node) for handle in one.make_handles(node)]
 
 
 @hookimpl
 def supernoded_actuators(settings: RedfishSettings, node: Node) -> Sequence[Actuator]:
-    """Caps of nodes, outlets one by one, and sheds that go outlet by outlet."""
+    """Caps and fans of nodes, outlets one by one, and sheds that go outlet by outlet."""
     state = node.wires.tree(str(node.state.absolute()))
-    caps = [PowerCap(_open_cards(bmc), state) for bmc in open_bmcs(settings, node) if bmc.settings.caps]
+    bmcs = list(open_bmcs(settings, node))
+    caps = [PowerCap(_open_cards(bmc), state) for bmc in bmcs if bmc.settings.caps]
+    fans = [FanOrder(Fans(bmc.http, node.clock, bmc.node), state) for bmc in bmcs if bmc.settings.fans]
     served = [one for one in open_pdus(settings, node) if one.orders]
     sheds = [StagedShed(one.pdu, one.sheddable, ShedRecord(one.pdu.pdu, state)) for one in served]
-    return [*caps, *(OutletSwitch(one.pdu) for one in served), *sheds]
+    return [*caps, *fans, *(OutletSwitch(one.pdu) for one in served), *sheds]
 
 
 @hookimpl
@@ -50,6 +65,9 @@ def _make_bmc_sensors(settings: RedfishSettings, node: Node) -> Iterator[Sensor]
             yield LinkMonitorSensor(bmc, node.clock, settings.period_s or node.limits.link.poll_s)
         if bmc.settings.caps:
             yield CapSensor(bmc.name, _open_cards(bmc), node.clock, settings.cap_period_s)
+        if bmc.settings.heat:
+            slots = sum(one.cards for one in node.topology.nodes if one.name == bmc.node)
+            yield HeatSensor(bmc.name, Heat(bmc.http, node.clock, bmc.node, bmc.settings.cards, slots), node.clock, settings.heat_period_s)
 
 
 def _make_pdu_sensors(settings: RedfishSettings, node: Node) -> Iterator[Sensor]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from supernoded.plugin import Action, Effect, Sight, Tree, WireError
+from supernoded.plugin import Action, Effect, Sight, StateFile, Tree, WireError
 from supernoded_redfish.cards import Cards
 from supernoded_redfish.limits import Before, Limit, fit_watts, is_capped, is_waiting, judge_cap, write_back, write_cap
 
@@ -27,13 +27,13 @@ class PowerCap:
 
     def __init__(self, cards: Cards, state: Tree) -> None:
         self.targets: Sequence[str] = (cards.node,)
-        self._cards, self._state = cards, state
-        self._file = f"caps/{cards.node}.json"
+        self._cards = cards
+        self._record = StateFile(state, f"caps/{cards.node}.json", Record, "limits", "look at the cards and remove it")
 
     async def apply(self, action: Action) -> None:
         """Write what is not yet so; one card that refuses does not keep the others. Raises WireError, at the end."""
         limits = await self._cards.read()
-        record = await self._read()
+        record = await self._record.read()
         if action.step.amount is None:
             wanted = {card: write_back(limits[card], record.before[card]) for card in _list_waiting(record, limits)}
         else:
@@ -55,7 +55,7 @@ class PowerCap:
         return await self._look_lifted(action.scope, limits)
 
     async def _look_lifted(self, scope: str, limits: Mapping[str, Limit]) -> Sight:
-        record = await self._read()
+        record = await self._record.read()
         if not record.before:
             held = [f"{card} {limit.cap:g} W" for card, limit in limits.items() if limit.stands]
             if held:
@@ -69,18 +69,17 @@ class PowerCap:
             return Sight(effect=Effect.ABSENT, text=f"not as before: {', '.join(waiting)}")
         gone = [card for card in record.before if card not in limits]
         if gone:
-            text = (
-                f"{', '.join(gone)}: capped by us and not shown now; if they are gone for good, remove {self._file} from the state folder"
-            )
+            file = self._record.file
+            text = f"{', '.join(gone)}: capped by us and not shown now; if they are gone for good, remove {file} from the state folder"
             return Sight(effect=Effect.UNKNOWN, text=text)
-        await self._state.order(scope, self._file, msgspec.json.encode(Record()).decode())
+        await self._record.write(scope, Record())
         return Sight(effect=Effect.PRESENT, text=f"no limit of ours stands on {len(record.before)} cards")
 
     async def _remember(self, scope: str, record: Record, capped: Mapping[str, Limit], watts: float) -> None:
         """Before the first byte; what stood before the first of several caps is what is put back."""
         if capped:
             before = {card: _begin(record.before.get(card), limit, watts) for card, limit in capped.items()}
-            await self._state.order(scope, self._file, msgspec.json.encode(Record({**record.before, **before})).decode())
+            await self._record.write(scope, Record({**record.before, **before}))
 
     async def _write_all(self, scope: str, limits: Mapping[str, Limit], wanted: Mapping[str, Mapping[str, object]]) -> None:
         refused: dict[str, WireError] = {}
@@ -93,19 +92,6 @@ class PowerCap:
             raise WireError(
                 f"{len(refused)} of {len(wanted)} limits were not set: " + "; ".join(f"{card}: {why}" for card, why in refused.items())
             )
-
-    async def _read(self) -> Record:
-        found = (await self._state.read_all([self._file])).get(self._file)
-        if found is None:
-            return Record()
-        if isinstance(found, WireError):
-            raise found
-        try:
-            return msgspec.json.decode(found, type=Record)
-        except msgspec.DecodeError as error:
-            raise WireError(
-                f"{self._file} in the state folder is no record of limits ({error}); look at the cards and remove it"
-            ) from error
 
 
 def _list_waiting(record: Record, limits: Mapping[str, Limit]) -> list[str]:

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 ROOT = "redfish/v1"
 MOST_MEMBERS = 512  # of one collection that are looked at (ours)
 _NUMBER = re.compile(r"(\d+)\D*$")
+_UNFIT = re.compile(r"[^a-z0-9.]+")
 
 
 def place(path: str) -> str:
@@ -56,6 +57,11 @@ def find_number(identity: str) -> int | None:
 def name_last(path: str) -> str:
     """The Id that a path ends in."""
     return path.rstrip("/").rsplit("/", 1)[-1]
+
+
+def make_slug(identity: str) -> str:
+    """An Id as part of a subject, small: `vr-p0` of `VR_P0`."""
+    return _UNFIT.sub("-", identity[:60].lower()).strip("-") or "x"
 
 
 def walk_mappings(value: object) -> Iterator[Mapping[str, object]]:

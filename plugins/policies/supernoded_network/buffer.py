@@ -23,6 +23,8 @@ class BufferRule:
         self._declared = frozenset(
             f"{member}/{port}" for ring in node.topology.rings for member in ring.order for port in ("port0", "port1")
         )
+        members = (tuple(dict.fromkeys(member.partition("/")[0] for member in ring.order)) for ring in node.topology.rings)
+        self._others = len({other for nodes in members if node.name in nodes for other in nodes} - {node.name})
         self.watches: Mapping[str, float] = dict.fromkeys((*QUANTITIES, TIMEOUTS), settings.buffer_window_s)
 
     def start(self) -> None:
@@ -54,4 +56,9 @@ class BufferRule:
             unseen = [f"link.state: {links['unknown']} links are not seen" if links["unknown"] else "link.state: no link is seen up"]
             return Level.UNSURE, f"{said}, whether all links are up cannot be seen", unseen
         text = f"{said}, while all {links['up']} links are up and lose nothing: the communication buffer may be too small"
-        return Level.RAISED, text, list_unseen(seen)
+        if not self._others:
+            return Level.RAISED, text, list_unseen(seen)
+        elsewhere = (
+            f"cards and links of the {self._others} other nodes of its rings"  # a job waits for its hottest card, wherever that is (T9)
+        )
+        return Level.RAISED, f"{text}, unless a card elsewhere is hot or a link broken", [*list_unseen(seen), elsewhere]

@@ -11,8 +11,9 @@ STATE, DOWNED, BITS, BER = "link.state", "link.downed", "link.bits", "link.ber.p
 ERRORS = ("link.symbol_errors", "link.effective_errors", "link.receive_errors")
 UNCORRECTED = "link.fec.uncorrected"
 LOSSES = ("link.discards", "switch.drops")
-TEMPERATURE, HEALTH = "card.temperature", "card.health"
-QUANTITIES = (STATE, DOWNED, BITS, BER, *ERRORS, UNCORRECTED, *LOSSES, TEMPERATURE, HEALTH)
+TEMPERATURE, MEDIAN, THROTTLED, HEALTH = "card.temperature", "card.temperature.median", "card.throttled", "card.health"
+QUANTITIES = (STATE, DOWNED, BITS, BER, *ERRORS, UNCORRECTED, *LOSSES, TEMPERATURE, MEDIAN, THROTTLED, HEALTH)
+SPREAD = 15.0  # K that the hottest of a die's sensors may stand above their median; beyond it one of them is wrong (ours, as T2 has 128)
 LEAST_ERRORS = 3  # one or two are a near miss whatever the exposure (Q5)
 HEAT_WORDS = ("therm", "thrott", "temperature", "overheat")  # in the flags of a card's health
 
@@ -47,15 +48,25 @@ def _find_link_trouble(seen: View, port: str, ber: float, *, is_declared: bool) 
 
 
 def _find_heat(seen: View, hot: float) -> Iterator[str]:
+    """Which card heat may have slowed down. Why it is hot, and that it comes first, is for whoever judges heat."""
     for card in list_subjects(seen, [TEMPERATURE]):
-        readings = (one for source in seen.sources(TEMPERATURE, card) for one in seen.window(TEMPERATURE, card, source))
-        hottest = max((one.value for one in readings if one.state is State.GOOD and isinstance(one.value, int | float)), default=0.0)
-        if hottest >= hot:
+        hottest, middle = _find_most(seen, TEMPERATURE, card), _find_most(seen, MEDIAN, card)
+        hottest = hottest if middle is None else min(hottest or 0.0, middle + SPREAD)
+        if hottest is not None and hottest >= hot:
             yield f"{card} was at {hottest:.0f} C, from {hot:g} C on it may be throttled"
+    for card in list_subjects(seen, [THROTTLED]):
+        if _find_most(seen, THROTTLED, card) == 1.0:
+            yield f"{card} says that heat has slowed it down"
     for card in list_subjects(seen, [HEALTH]):
         flags = sorted(flag for flag in seen.flags(HEALTH, card) or () if any(word in flag.lower() for word in HEAT_WORDS))
         if flags:
             yield f"{card} reports {', '.join(flags)}"
+
+
+def _find_most(seen: View, quantity: str, card: str) -> float | None:
+    """The most that was GOOD within the window, by any source."""
+    readings = (one for source in seen.sources(quantity, card) for one in seen.window(quantity, card, source))
+    return max((float(one.value) for one in readings if one.state is State.GOOD and isinstance(one.value, int | float)), default=None)
 
 
 def list_unseen(seen: View) -> list[str]:

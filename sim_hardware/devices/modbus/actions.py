@@ -23,20 +23,20 @@ def _collect(modules: Iterable[ModuleType]) -> Mapping[str, type[Order]]:
 ORDERS = _collect((cooling, power))  # by the name that a map uses
 
 
-def build_order(action: Action, subject: str, number: int, value: Written, look_up: Callable[[str], Written]) -> Order:
+def build_order(action: Action, subject: str, number: int, value: Written, look_up: Callable[[str], Written], node: str = "") -> Order:
     """The order that a write of `value` gives; `look_up` tells what another register keeps.
 
     Raises msgspec.ValidationError when the order cannot take it.
     """
-    arguments: dict[str, Written] = {name: _resolve(given, subject, number, look_up) for name, given in action.set.items()}
+    arguments: dict[str, Written] = {name: _resolve(given, subject, number, look_up, node) for name, given in action.set.items()}
     if action.value:
         arguments[action.value] = value
     return msgspec.convert(arguments, ORDERS[action.order], strict=False)
 
 
-def _resolve(given: Scalar, subject: str, number: int, look_up: Callable[[str], Written]) -> Written:
+def _resolve(given: Scalar, subject: str, number: int, look_up: Callable[[str], Written], node: str) -> Written:
     if not isinstance(given, str):
         return given
     if given.startswith("@"):
         return look_up(given[1:])
-    return given.replace("{subject}", subject).replace("{n}", str(number))
+    return given.replace("{subject}", subject).replace("{n}", str(number)).replace("{node}", node)

@@ -24,6 +24,7 @@ class Field:
     number: int
     subject: str
     size: int
+    node: str = ""  # of a branch
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,15 +46,19 @@ class Layout:
     names: dict[str, Field]
 
 
-def lay_out(register_map: RegisterMap, subject: str, outlets: Sequence[int] = ()) -> Layout:
-    """Put a map to a device. Raises MapError where two things stand at one address, or a register cannot be what it says."""
+def lay_out(register_map: RegisterMap, subject: str, outlets: Sequence[int] = (), branches: Sequence[str] = ()) -> Layout:
+    """Put a map to a device; `branches` are the nodes of its loop.
+
+    Raises MapError where two things stand at one address, or a register cannot be what it says.
+    """
     layout = Layout({}, {}, {})
     for spec in register_map.registers:
         _check(spec)
-        for number, address in _number(spec, outlets):
+        for number, address in _number(spec, outlets, len(branches)):
             size = count_words(spec.kind, spec.length)
             name = spec.name if number < 0 else f"{spec.name}.{number}"
-            field = Field(spec, name, address, number, _fill(spec.subject, subject, number), size)
+            node = branches[number] if spec.each == "branch" else ""
+            field = Field(spec, name, address, number, _fill(spec.subject, subject, number).replace("{node}", node), size, node)
             layout.names[field.name] = field
             for place in range(address, address + size):
                 _put(layout.fields, spec.table, place, field, spec.name)
@@ -64,9 +69,11 @@ def lay_out(register_map: RegisterMap, subject: str, outlets: Sequence[int] = ()
     return layout
 
 
-def _number(spec: Register | Bit, outlets: Sequence[int]) -> Iterator[tuple[int, int]]:
+def _number(spec: Register | Bit, outlets: Sequence[int], branches: int = 0) -> Iterator[tuple[int, int]]:
     """Number and address of each; -1 where there is one without a number."""
-    if spec.each:
+    if spec.each == "branch":
+        yield from ((number, spec.address + number * spec.stride) for number in range(branches))
+    elif spec.each:
         yield from ((number, spec.address + (number - 1) * spec.stride) for number in outlets)
     elif spec.count is not None:
         yield from ((number, spec.address + number * spec.stride) for number in range(spec.count))

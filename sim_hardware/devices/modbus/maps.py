@@ -25,7 +25,7 @@ class _Table(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 class Action(_Table, frozen=True, kw_only=True):
-    """An order that a write gives. In `set`, `{subject}` and `{n}` stand for device and number, `@name` for what a register keeps."""
+    """An order that a write gives. In `set`, `{subject}`, `{n}` and `{node}` stand for device, number and node, `@name` for a register."""
 
     order: str
     value: str = ""  # the field of the order that takes what was written
@@ -53,7 +53,8 @@ class Register(_Table, frozen=True, kw_only=True):
     flags: tuple[str, ...] = ()  # the names of the bits from bit 0, "" for one without; "numbers" alone: bit n - 1 is n
     refresh_s: Seconds = 0.0  # a new value only so often
     sticky: bool = False  # a bit once seen, by any read, stays until 0 is written
-    each: Literal["", "outlet"] = ""  # one for every outlet n, at address + (n - 1) x stride
+    # one for every outlet n, at address + (n - 1) x stride; or for every node of the loop, n = 0 .., at address + n x stride
+    each: Literal["", "outlet", "branch"] = ""
     count: Annotated[int, Meta(ge=1, le=64)] | None = None  # or for n = 0 .. count - 1, at address + n x stride
     stride: Annotated[int, Meta(ge=1)] = 1
     keep: bool = False  # may be written, and is kept

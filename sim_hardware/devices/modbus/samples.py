@@ -11,14 +11,26 @@ from sim_hardware.devices.panel import Impairment, Panel
 from sim_hardware.devices.reading import read
 from sim_hardware.plant.words import Value
 
-CLOCK, OUTLETS = "device.clock", "device.outlets"  # what a device knows by itself: s since its start, and a count
+# what a device knows by itself: s since its start, two counts, and which of its sensors it does not trust
+CLOCK, OUTLETS, BRANCHES, ALARMS = "device.clock", "device.outlets", "device.branches", "device.alarms"
+_TRANSMITTERS = {
+    "supply-sensor": "coolant.supply_temperature",
+    "supply-2-sensor": "coolant.supply_temperature.2",
+    "return-sensor": "coolant.return_temperature",
+    "primary-sensor": "coolant.primary_temperature",
+    "flow-sensor": "coolant.flow",
+    "pressure-sensor": "coolant.pressure_difference",
+    "level-sensor": "coolant.level",
+    "leak-sensor": "coolant.leak",
+}
 
 
 class Samples:
     """The newest sample of each field. With a refresh time it stays for the rest of its period; periods begin at multiples of it."""
 
-    def __init__(self, panel: Panel, impairment: Impairment, outlets: int) -> None:
-        self._panel, self._impairment, self._outlets = panel, impairment, outlets
+    def __init__(self, panel: Panel, impairment: Impairment, outlets: int, branches: int = 0) -> None:
+        self._panel, self._impairment = panel, impairment
+        self._counts = {OUTLETS: float(outlets), BRANCHES: float(branches)}
         self._taken: dict[Field, tuple[int, Value]] = {}
         self._bits: dict[Point, bool] = {}
         self._stuck: dict[Field, int] = {}  # sticky bits
@@ -48,8 +60,10 @@ class Samples:
         """A value just now; None for a sensor that is not there."""
         if quantity == CLOCK:
             return self._panel.now()
-        if quantity == OUTLETS:
-            return float(self._outlets)
+        if quantity in self._counts:
+            return self._counts[quantity]
+        if quantity == ALARMS:
+            return self._impairment.alarms | {flag for flag, of in _TRANSMITTERS.items() if _is_broken(read(self._panel, subject, of))}
         return read(self._panel, subject, quantity)
 
     def _take(self, field: Field) -> Value:
@@ -61,6 +75,11 @@ class Samples:
         value = self.sense(field.subject, field.spec.quantity)
         self._taken[field] = (turn, value)
         return value
+
+
+def _is_broken(value: Value) -> bool:
+    """Whether a transmitter gives nothing, which a device knows of."""
+    return value is None or (isinstance(value, float) and math.isnan(value))
 
 
 def make_raw(value: Value, spec: Register) -> Raw:

@@ -21,10 +21,12 @@ class Unit:
 
     def __init__(self, panel: Panel, register_map: RegisterMap, subject: str) -> None:
         outlets = [outlet.number for pdu in panel.rack.pdus if f"pdu/{pdu.name}" == subject for outlet in pdu.outlets]
+        loop = next((loop.name for loop in panel.rack.loops if loop.subject == subject), "")
+        branches = [node.name for node in panel.rack.nodes if loop and node.loop == loop]
         self.map, self.subject, self.impairment = register_map, subject, Impairment()
         self._panel = panel
-        self.layout = lay_out(register_map, subject, outlets)
-        self._samples = Samples(panel, self.impairment, len(outlets))
+        self.layout = lay_out(register_map, subject, outlets, branches)
+        self._samples = Samples(panel, self.impairment, len(outlets), len(branches))
         self.writes = Writes(panel, self.impairment, self.layout, subject)
 
     def answer(self, unit: int, pdu: bytes) -> bytes | None:

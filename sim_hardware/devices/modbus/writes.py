@@ -66,7 +66,7 @@ class Writes:
         try:
             for action in spec.write:
                 if action.word in (None, raw):
-                    self._order(action, field.number, value)
+                    self._order(action, field.number, value, field.node)
         except RefusalError:
             self._kept[field] = before
             raise
@@ -95,9 +95,9 @@ class Writes:
     def _look_up(self, name: str) -> Written:
         return self._tell(self._layout.names[name])
 
-    def _order(self, action: Action, number: int, value: Written) -> None:
+    def _order(self, action: Action, number: int, value: Written, node: str = "") -> None:
         try:
-            order = build_order(action, self._subject, number, value, self._look_up)
+            order = build_order(action, self._subject, number, value, self._look_up, node)
         except msgspec.ValidationError as error:
             raise RefusalError(Code.VALUE) from error
         if self._impairment.idle_orders:

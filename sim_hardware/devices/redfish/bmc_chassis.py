@@ -43,6 +43,8 @@ def _list_gauges(node: str, cards: Sequence[str]) -> Iterator[Gauge]:
         yield Gauge(f"Airflow{fan}", AIRFLOW, f"{node}/air{fan}", "air.flow", 1 / 60)
     for number, card in enumerate(cards):
         yield Gauge(f"Card{number}Temperature", TEMPERATURE, card, "card.temperature")
+        yield Gauge(f"Card{number}TemperatureMean", TEMPERATURE, card, "card.temperature.mean")
+        yield Gauge(f"Card{number}TemperatureMedian", TEMPERATURE, card, "card.temperature.median")
         yield Gauge(f"Card{number}Power", POWER, card, "card.power")
 
 

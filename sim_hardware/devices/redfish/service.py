@@ -18,7 +18,9 @@ from sim_hardware.plant.words import OrderError
 
 _OPEN = frozenset({"/redfish", ROOT})  # need no authentication (DSP0266, 13.3.1)
 _STANDARD = {"OData-Version": "4.0", "Cache-Control": "no-cache"}
-_FEATURES = {"ExcerptQuery": False, "ExpandQuery": {}, "FilterQuery": False, "OnlyMemberQuery": False, "SelectQuery": False}
+_EXPANDS = {"ExpandAll": False, "Levels": True, "Links": False, "MaxLevels": 1, "NoLinks": True}
+_FEATURES = {"ExcerptQuery": False, "ExpandQuery": _EXPANDS, "FilterQuery": False, "OnlyMemberQuery": False, "SelectQuery": False}
+_EXPAND = frozenset({"$expand=.", "$expand=.($levels=1)"})  # members and all, of a collection (DSP0266, query parameters)
 
 Build = Callable[[Tree], Body]  # puts equipment into the tree, and gives back what the service root links to
 
@@ -59,15 +61,17 @@ class Service:
         self._refuse_busy(path)
         if path not in _OPEN and (method, path) != ("POST", SESSIONS):
             self.sessions.authenticate(headers)
-        if query.startswith("$") or "&$" in query:
-            raise RefusalError(400, "QueryNotSupported", "no query parameter is supported; ask for the resource alone")
+        expand = query in _EXPAND and method == "GET"
+        if (query.startswith("$") or "&$" in query) and not expand:
+            raise RefusalError(400, "QueryNotSupported", "of all query parameters only $expand=. of a collection is supported")
         if path == SESSIONS or path in self.sessions:
             return self._answer_session(method, path, body)
         resource = self._tree.get(path)
         if resource is None:
             raise RefusalError(404, "ResourceMissingAtURI", f"there is no {path[:200]}; walk from {ROOT}/")
         if resource.show is not None and method in {"GET", "HEAD"}:
-            return _show(resource.show(), headers)
+            shown = resource.show()
+            return _show(self._expand(shown) if expand else shown, headers)
         take = resource.takes.get(method)
         if take is None:
             raise _refuse_method(method, path, resource.list_methods())
@@ -76,6 +80,13 @@ class Service:
         if not self.board.impairment.idle_orders:
             deed()
         return Reply(204)
+
+    def _expand(self, body: Body) -> Body:
+        """A collection with its members in it, but for those that do not show themselves."""
+        if "Members" not in body:
+            raise RefusalError(400, "QueryNotSupportedOnResource", "only a collection can be expanded")
+        shown = [(member, self._tree.get(member["@odata.id"])) for member in body["Members"]]
+        return {**body, "Members": [one.show() if one is not None and one.show is not None else member for member, one in shown]}
 
     def _refuse_busy(self, path: str) -> None:
         for beginning, until in self.board.busy.items():

@@ -14,8 +14,10 @@ from types import MappingProxyType
 
 from sim_hardware.devices.panel import Panel
 from sim_hardware.devices.sysfs.attributes import Attribute, clip, constant, fail, give_order, parse_number, sense
+from sim_hardware.plant.cooling.airing import PARTS
 from sim_hardware.plant.cooling.orders import FanControl, SetFan, SetFanControl
 
+CHIP = "simfan"  # the driver's name
 FANS = 8
 FULL = 255
 OPEN = -128_000  # m°C of a diode that is not there
@@ -24,19 +26,22 @@ FASTEST = 65_535  # rpm of the tachometer's register
 
 _CONTROLS: Mapping[str, FanControl] = MappingProxyType({"0": "full", "1": "manual", "2": "auto"})
 _PLACES = ("", "optics", "nic", "vrm", "dimm")  # of the air temperatures; the first is the inlet's
+_LIMITS: Mapping[str, float] = MappingProxyType({part.name: part.limit for part in PARTS})  # C
 
 
 def list_hwmon(node: str) -> Iterator[tuple[str, Attribute]]:
     """Every attribute below `/sys/class/hwmon`."""
-    yield "hwmon0/name", constant("simfan")
+    yield "hwmon0/name", constant(CHIP)
     for number in range(FANS):
         yield f"hwmon0/fan{number + 1}_input", _list_fan(node, number)
+        yield f"hwmon0/pwm{number + 1}_enable", _list_enable(node)  # first, as who looks for writes now and then has to take them in order
         yield f"hwmon0/pwm{number + 1}", _list_pwm(node, number)
-        yield f"hwmon0/pwm{number + 1}_enable", _list_enable(node)
     for number, place in enumerate(_PLACES, start=1):
         quantity = f"air.temperature.{place}" if place else "air.temperature"
         yield f"hwmon0/temp{number}_input", _list_temperature(node, quantity)
         yield f"hwmon0/temp{number}_label", constant(place or "inlet")
+        if place:
+            yield f"hwmon0/temp{number}_crit", constant(str(round(_LIMITS[place] * 1000.0)))
 
 
 def _list_fan(node: str, number: int) -> Attribute:

@@ -33,8 +33,9 @@ def _sense_flow(state: State, place: int, _: int) -> Value:
     return state.cdus[place].water.flow * state.site.loops[place].design.pumping.litres_per_second * 60.0
 
 
-def _sense_serial(state: State, place: int, _: int) -> Value:
-    return f"CDU{state.site.seed % 1000:03d}{place:04d}"
+def name_cdu_serial(place: int) -> str:
+    """The serial number of a CDU by the place of its loop; the same in every run, as settings name it."""
+    return f"CDU{place:05d}"
 
 
 def _sense_left(state: State, place: int, _: int) -> Value:
@@ -107,7 +108,7 @@ _CDU: Mapping[str, tuple[str, Sense]] = MappingProxyType(
         "coolant.live": ("1", lambda state, place, _: float(state.cdus[place].live and state.at >= state.cdus[place].controller.up_at)),
         "air.dew_point": ("C", lambda state, *_: state.dew_point),
         "coolant.model": ("text", lambda *_: "CDU-2000"),
-        "coolant.serial": ("text", _sense_serial),
+        "coolant.serial": ("text", lambda _, place, __: name_cdu_serial(place)),
     }
 )
 _PUMP: Mapping[str, tuple[str, Sense]] = MappingProxyType(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 
@@ -52,15 +52,18 @@ class Site(msgspec.Struct, frozen=True):
     places: Mapping[str, tuple[str, int, int]]
 
 
-def survey_site(rack: Rack, seed: int) -> Site:
-    """The site of a rack. Raises PlantError where a node names a loop that is not there, or a loop a plant that is not there."""
+def survey_site(rack: Rack, seed: int, find: Callable[[str], Design] = load_design) -> Site:
+    """The site of a rack; `find` gives a plant by its name.
+
+    Raises PlantError where a node names a loop that is not there, or a loop a plant that is not there.
+    """
     names = [loop.name for loop in rack.loops]
     for node in rack.nodes:
         if node.loop and node.loop not in names:
             raise PlantError(
                 f"node {node.name} hangs on loop {node.loop}, and the rack has {', '.join(names) or 'none'}; add it to [[loops]]"
             )
-    loops = tuple(_survey_loop(rack, loop) for loop in rack.loops)
+    loops = tuple(_survey_loop(rack, loop, find) for loop in rack.loops)
     nodes = tuple(_survey_nodes(rack, names, loops))
     return Site(seed=seed, nodes=nodes, loops=loops, air=load_design("reference"), places=_index(nodes, loops))
 
@@ -70,10 +73,10 @@ def _rate(rack: Rack, node: shape.Node) -> float:
     return node.cards * rack.sim.node.card_watts + rack.sim.node.other_watts
 
 
-def _survey_loop(rack: Rack, loop: shape.Loop) -> LoopSite:
+def _survey_loop(rack: Rack, loop: shape.Loop, find: Callable[[str], Design]) -> LoopSite:
     here = [(place, _rate(rack, node)) for place, node in enumerate(rack.nodes) if node.loop == loop.name]
     total = sum(watts for _, watts in here)
-    design = scale_design(load_design(rack.sim.loops.get(loop.name, shape.SimLoop()).plant), total)
+    design = scale_design(find(rack.sim.loops.get(loop.name, shape.SimLoop()).plant), total)
     factors = design.piping.rows[: max(1, len(here))]
     rows = tuple(tuple(place for place, _ in here[row :: len(factors)]) for row in range(len(factors)))
     watts = dict(here)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 from msgspec.structs import replace
 
@@ -10,6 +11,7 @@ from sim_hardware.plant.cooling.actuator import Actuator
 from sim_hardware.plant.cooling.airing import start_air
 from sim_hardware.plant.cooling.cdu import Book, Cdu, Faults, Gauges, Told, Water
 from sim_hardware.plant.cooling.controlling import bite
+from sim_hardware.plant.cooling.design import Design, load_design
 from sim_hardware.plant.cooling.drives import Pump
 from sim_hardware.plant.cooling.hydraulics import find_speed
 from sim_hardware.plant.cooling.nodes import cool_by_air
@@ -27,13 +29,13 @@ from sim_hardware.rack import Rack
 _GRACE = 1e-9  # s by which a time may miss its grid point
 
 
-def start(rack: Rack, seed: int) -> State:
-    """The cooling of a rack at 0 s, with pumps running and everything at the setpoint.
+def start(rack: Rack, seed: int, find: Callable[[str], Design] = load_design) -> State:
+    """The cooling of a rack at 0 s, with pumps running and everything at the setpoint; `find` gives a plant by its name.
 
     The first update finds the balance for its inputs, so that a run does not begin with a step of load. Reads the loops' plant files.
     Raises PlantError when a loop or a plant is not there.
     """
-    site = survey_site(rack, seed)
+    site = survey_site(rack, seed, find)
     cdus = tuple(_start_cdu(site, loop) for loop in site.loops)
     nodes = tuple(_start_node(node, site) for node in site.nodes)
     return State(site=site, at=0.0, steps=0, cdus=cdus, nodes=nodes)

@@ -16,11 +16,12 @@ from sim_hardware.plant.job.orders import (
     ResumeJob,
     ShrinkBuffer,
     SilenceRank,
+    StarveJob,
     StopJob,
     WithdrawCheckpoint,
 )
 from sim_hardware.plant.job.pacing import adopt_pace, begin, end, schedule, tell
-from sim_hardware.plant.job.shape import COMPLAIN_S, GOING, State
+from sim_hardware.plant.job.shape import GOING, State
 from sim_hardware.plant.words import Order, OrderError
 
 
@@ -120,7 +121,7 @@ def _resume(order: ResumeJob, state: State) -> State:
         silent=frozenset(),
         stalled={},
         due_at=state.at + state.plan.every_s,
-        complain_at=state.at + COMPLAIN_S if state.buffer_small else math.inf,
+        complain_at=math.inf,  # anew, where there is reason to
     )
     state = adopt_pace(tell(state, "job.restoring", f"reads checkpoint {state.step}", float(state.step)), state.inputs)
     return begin(state, "restore")
@@ -144,9 +145,13 @@ def _hang_save(order: HangSave, state: State) -> State:
 def _shrink(order: ShrinkBuffer, state: State) -> State:
     if order.small == state.buffer_small:
         return state
-    complain_at = state.at + COMPLAIN_S if order.small else math.inf
-    state = msgspec.structs.replace(state, buffer_small=order.small, complain_at=complain_at)
+    state = msgspec.structs.replace(state, buffer_small=order.small)
     return adopt_pace(state, state.inputs)
+
+
+@_apply.register
+def _starve(order: StarveJob, state: State) -> State:
+    return adopt_pace(msgspec.structs.replace(state, starved=max(1.0, order.times)), state.inputs)
 
 
 @_apply.register

@@ -69,6 +69,13 @@ class ShrinkBuffer(Order, frozen=True):
     small: bool
 
 
+class StarveJob(Order, frozen=True):
+    """Its cards wait for training data: a step takes so many times as long as at full speed; 1 is none."""
+
+    job: str
+    times: float
+
+
 class FailSave(Order, frozen=True):
     """A save's storage is full: it ends without a checkpoint."""
 

@@ -7,7 +7,7 @@ import math
 import msgspec
 
 from sim_hardware.plant.job.ranks import COMM_SHARE, SMALL_BUFFER, compute_pace, load_cards
-from sim_hardware.plant.job.shape import GOING, PHASES, TIMEOUT_S, Inputs, Phase, State, Work
+from sim_hardware.plant.job.shape import COMPLAIN_S, GOING, PHASES, TIMEOUT_S, Inputs, Phase, State, Work
 from sim_hardware.plant.words import Happening
 
 
@@ -48,8 +48,10 @@ def measure_left(state: State) -> float:
 
 def adopt_pace(state: State, inputs: Inputs) -> State:
     """The state with these speeds, and what they do to the present work. `silent`, `placed` and the buffer may have changed too."""
-    pace = compute_pace(state.plan, inputs, state.placed, state.silent, SMALL_BUFFER if state.buffer_small else 1.0)
+    slower = SMALL_BUFFER if state.buffer_small else 1.0
+    pace = compute_pace(state.plan, inputs, state.placed, state.silent, slower, state.starved)
     state = msgspec.structs.replace(state, inputs=inputs, pace=pace)
+    state = msgspec.structs.replace(state, complain_at=_plan_complaint(state))
     if state.phase not in GOING:
         return schedule(load_cards(state))
     dead = [rank for rank, card in enumerate(state.placed) if not inputs.alive[card]]
@@ -57,6 +59,19 @@ def adopt_pace(state: State, inputs: Inputs) -> State:
         where = state.plan.cards[state.placed[dead[0]]]
         return end(state, "lost", f"was lost: {len(dead)} of {len(state.placed)} ranks died, the first on {where}")
     return schedule(load_cards(_stall(state)))
+
+
+def find_throttled(state: State) -> list[int]:
+    """The ranks whose card heat has slowed down."""
+    hot = state.inputs.throttled
+    return [rank for rank, card in enumerate(state.placed) if card in hot] if hot else []
+
+
+def _plan_complaint(state: State) -> float:
+    """When a send next times out; one that is due stays so."""
+    if not state.buffer_small and not find_throttled(state):
+        return math.inf
+    return state.complain_at if state.complain_at < math.inf else state.at + COMPLAIN_S
 
 
 def _stall(state: State) -> State:

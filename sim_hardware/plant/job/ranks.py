@@ -16,14 +16,18 @@ NOISE = 0.015  # of a load, ours
 TRAFFIC, TRAFFIC_SPREAD, MOVING_TRAFFIC = 0.45, 0.15, 0.10  # shares of line rate at full speed, ours
 
 
-def compute_pace(plan: Plan, inputs: Inputs, placed: tuple[int, ...], silent: frozenset[int] = frozenset(), slower: float = 1.0) -> Pace:
-    """Step times by rank; the collective takes `slower` times as long. Loads are left empty."""
+def compute_pace(
+    plan: Plan, inputs: Inputs, placed: tuple[int, ...], silent: frozenset[int] = frozenset(), slower: float = 1.0, starved: float = 1.0
+) -> Pace:
+    """Step times by rank; the collective takes `slower` times as long, and data come `starved` times as slowly. Loads are left empty."""
     work_s = plan.step_s * (1.0 - COMM_SHARE)
     speeds = [inputs.speed[card] for card in placed]
     times = tuple([work_s / speed if speed > 0.0 else math.inf for speed in speeds])
     moving = [time for rank, time in enumerate(times) if time < math.inf and rank not in silent] if silent or math.inf in times else times
     exchange_s = plan.step_s * COMM_SHARE * max(1.0, inputs.ring_factor) * slower
-    return Pace(compute_s=times, slowest_s=max(moving, default=math.inf), exchange_s=exchange_s, loads=(), traffic=())
+    starved_s = plan.step_s * (starved - 1.0)
+    slowest_s = max(moving, default=math.inf)
+    return Pace(compute_s=times, slowest_s=slowest_s, exchange_s=exchange_s, loads=(), traffic=(), starved_s=starved_s)
 
 
 def load_cards(state: State) -> State:

@@ -13,7 +13,7 @@ import msgspec
 
 from sim_hardware.plant.words import Happening
 
-COMPLAIN_S = 3.0  # between two sends that time out for a buffer that is too small, ours
+COMPLAIN_S = 3.0  # between two sends that time out, for a buffer that is too small or a card that throttles, ours
 TIMEOUT_S = 1836.0  # of a collective, after which the library ends the job (Q20)
 
 Phase = Literal["running", "saving", "restoring", "hung", "aborted", "lost", "stopped", "done"]
@@ -29,6 +29,7 @@ class Inputs(msgspec.Struct, frozen=True):
     speed: tuple[float, ...]  # by card, share of full; 0 computes nothing
     alive: tuple[bool, ...]  # by card: a process can live on it
     ring_factor: float = 1.0  # how much longer the collective takes than as SAR-Ring
+    throttled: frozenset[int] = frozenset()  # cards that heat has slowed down: their clock comes and goes, and peers wait in vain (T9)
 
 
 class Plan(msgspec.Struct, frozen=True):
@@ -59,11 +60,12 @@ class Pace(msgspec.Struct, frozen=True):
     exchange_s: float  # the collective itself
     loads: tuple[float, ...]  # by card, 0..1
     traffic: tuple[float, ...]  # by card, share of line rate
+    starved_s: float = 0.0  # that ranks wait for training data
 
     @property
     def step_s(self) -> float:
         """Of the step that all ranks share."""
-        return self.slowest_s + self.exchange_s
+        return self.slowest_s + self.exchange_s + self.starved_s
 
 
 class State(msgspec.Struct, frozen=True):
@@ -92,7 +94,8 @@ class State(msgspec.Struct, frozen=True):
     save_hangs: bool = False
     save_fails: bool = False
     buffer_small: bool = False
-    complain_at: float = math.inf  # when a send next times out for it
+    starved: float = 1.0  # times that a step takes for want of training data
+    complain_at: float = math.inf  # when a send next times out, for it or for a throttled card
     lost_steps: int = 0  # at the last loss, abort or stop
     ended_at: float = 0.0  # when its processes ended
 

@@ -6,7 +6,7 @@ import math
 
 import msgspec
 
-from sim_hardware.plant.job.pacing import adopt_pace, begin, end, schedule, tell
+from sim_hardware.plant.job.pacing import adopt_pace, begin, end, find_throttled, schedule, tell
 from sim_hardware.plant.job.ranks import load_cards
 from sim_hardware.plant.job.shape import COMPLAIN_S, TIMEOUT_S, Inputs, State
 from sim_hardware.plant.words import PlantError
@@ -18,7 +18,7 @@ def update(state: State, time: float, inputs: Inputs) -> State:
         raise PlantError(f"job: cannot go back from {state.at:g} s to {time:g} s")
     old = state.inputs
     state = msgspec.structs.replace(state, happened=())
-    if (inputs.speed, inputs.alive, inputs.ring_factor) != (old.speed, old.alive, old.ring_factor):
+    if inputs != old:
         state = adopt_pace(state, inputs)
     while state.next_time <= time:
         state = _ring(msgspec.structs.replace(state, at=state.next_time))
@@ -52,11 +52,11 @@ def _ring(state: State) -> State:
 def _complain(state: State) -> State:
     """A send has timed out, when there is one: while ranks save, or wait for a silent one, there is none."""
     after = schedule(msgspec.structs.replace(state, complain_at=state.at + COMPLAIN_S))
-    return (
-        tell(after, "comm.timeout", f"had a send time out in step {state.step + 1} and tried it again")
-        if state.phase == "running"
-        else after
-    )
+    if state.phase != "running":
+        return after
+    slow = find_throttled(state)
+    waited = f" while it waited for rank {slow[0]}" if slow else ""
+    return tell(after, "comm.timeout", f"had a send time out in step {state.step + 1}{waited} and tried it again")
 
 
 def _end_save(state: State) -> State:

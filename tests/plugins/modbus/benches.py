@@ -17,7 +17,7 @@ from sim_hardware.loop import SimLoop
 from sim_hardware.loop.clock import SimClock
 from sim_hardware.loop.play import play
 from sim_hardware.net import Net
-from sim_hardware.plant.words import Value
+from sim_hardware.plant.words import Order, Value
 from sim_hardware.rack import Rack, generate_rack
 from sim_hardware.rack.reading import write_topology
 from sim_hardware.rack.shape import SimLoop as SimCdu
@@ -62,10 +62,24 @@ class BusWires(SystemWires):
         return super().line(url, connect if address.scheme == "serial" else dial)
 
 
-class Bench:
-    """What a test works with."""
+class HeardWorld(World):
+    """Keeps the orders that were given."""
 
-    def __init__(self, world: World, buses: Mapping[str, Bus], node: Node, wires: BusWires, settings: ModbusSettings) -> None:
+    def __init__(self, rack: Rack, seed: int, now: Callable[[], float]) -> None:
+        super().__init__(rack, seed, now)
+        self.orders: list[Order] = []
+
+    def order(self, order: Order) -> None:
+        super().order(order)
+        self.orders.append(order)
+
+
+class Bench:
+    """What a test works with. `devices` are those that are served, by name."""
+
+    devices: Mapping[str, SerialDevice | TcpDevice] = {}
+
+    def __init__(self, world: HeardWorld, buses: Mapping[str, Bus], node: Node, wires: BusWires, settings: ModbusSettings) -> None:
         self.world, self.buses, self.node, self.wires, self.settings = world, buses, node, wires, settings
         self.sensors: dict[str, Sensor] = {one.name: one for one in supernoded_modbus.supernoded_sensors(settings, node)}
         self.handles: dict[str, Handle] = {one.target: one for one in supernoded_modbus.supernoded_handles(settings, node)}
@@ -131,7 +145,7 @@ async def open_bench(
     assert isinstance(loop, SimLoop)
     rack = make_rack(cdu)
     begun = loop.time()
-    world = World(rack, 1, lambda: loop.time() - begun)
+    world = HeardWorld(rack, 1, lambda: loop.time() - begun)
     site = build_site(world, "/bus", 1)
     async with AsyncExitStack() as stack:
         served = [one for one in site.devices if isinstance(one, SerialDevice) or cdu != "rpu"]
@@ -142,8 +156,21 @@ async def open_bench(
         wires = BusWires(site.lines)
         topology = read_topology(write_topology(wired), "topology")
         node = Node("n0", topology, Limits(), wires, SimClock(loop, "n0"), MemoryHost(), folder)
-        yield Bench(world, site.lines, node, wires, settings or ModbusSettings())
+        bench = Bench(world, site.lines, node, wires, settings or ModbusSettings())
+        bench.devices = {device.name: device for device in served}
+        yield bench
         await wires.close()
+
+
+@asynccontextmanager
+async def open_beside(bench: Bench, name: str, folder: Path) -> AsyncIterator[Bench]:
+    """The plugin on another node of the same site, or in another life of the same one."""
+    wires = BusWires(bench.buses)
+    node = Node(name, bench.node.topology, bench.node.limits, wires, bench.node.clock, MemoryHost(), folder)
+    beside = Bench(bench.world, bench.buses, node, wires, bench.settings)
+    beside.devices = bench.devices
+    yield beside
+    await wires.close()
 
 
 async def _serve(stack: AsyncExitStack, device: SerialDevice | TcpDevice, *, serials: bool, world: World) -> tuple[str, str]:

@@ -39,6 +39,15 @@ def test_ours_say_which_device_it_is(name: str) -> None:
     assert {"model", "serial"} <= {row.name for row in found.rows}
 
 
+@pytest.mark.parametrize("name", ["dcd", "plc", "rpu"])
+def test_nothing_that_a_loop_writes_is_kept_in_eeprom(name: str) -> None:
+    rows = {row.name: row for row in load_map(name).rows if row.writable}
+    turned = ("control", "heartbeat", "setpoint_asked", "valve_set", "pump_set", "branch_valve")
+    assert {rows[one].storage for one in turned} == {"ram"}
+    assert rows["heartbeat"].write_s == 0.0
+    assert all(row.write_s <= 1.1 for row in rows.values() if row.storage == "ram")  # what a loop's second has room for
+
+
 @pytest.mark.parametrize("name", ["ups", "pdu"])
 def test_the_polls_of_a_feed_have_answers_of_different_shapes(name: str) -> None:
     """Where two blocks of one unit are equally long, an answer that is said twice could pass for another one's."""

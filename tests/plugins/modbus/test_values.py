@@ -41,7 +41,7 @@ def find_row(map_name: str, name: str) -> Row:
         ("dcd", "supply_temperature", (0x41B0, 0xCCCD), None),  # the words as they should not be
         ("plc", "supply_temperature", (0,), None),  # 0 where it has nothing is -300 C
         ("plc", "supply_temperature", (3221,), 22.1),
-        ("rpu", "outlet_temperature", (0x7FFF,), None),
+        ("rpu", "supply_temperature", (0x7FFF,), None),
     ],
 )
 def test_a_row_as_a_value(map_name: str, name: str, words: tuple[int, ...], value: object) -> None:

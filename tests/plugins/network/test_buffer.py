@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -15,7 +17,7 @@ from supernoded.parts import Case, World
 from supernoded.testing import judge
 from supernoded.topology import Topology
 from supernoded_network.settings import NetworkSettings
-from tests.plugins.network.readings import PORTS, ask, count, find_rule, make_node, read
+from tests.plugins.network.readings import PORTS, SITE, ask, count, find_rule, make_node, read
 
 PORT = PORTS[0]
 TIMEOUTS = count("n0", "comm.timeouts", 3, 3, 5, 9)
@@ -43,6 +45,7 @@ def test_time_outs_with_all_links_up(tmp_path: Path) -> None:
         (count("switch/s0", "switch.drops", 5, 6), "switch/s0 dropped 1 packets"),
         (count(PORT, "link.discards", 5, 5, 9), "n0/card0/port0 dropped 4 packets"),
         (count("n0/card1", "card.temperature", 70, 91, 84, 80), "n0/card1 was at 91 C, from 85 C on it may be throttled"),
+        (count("n0/card1", "card.throttled", 0, 1, 0, 0), "n0/card1 says that heat has slowed it down"),
         ([read("n0/card1", "card.health", frozenset({"thermal-throttle"}), 15.0)], "n0/card1 reports thermal-throttle"),
     ],
 )
@@ -50,6 +53,21 @@ def test_another_reason_in_the_same_window(tmp_path: Path, more: list[Reading], 
     clean = [one for one in (*UP, *CLEAN) if not any((one.subject, one.quantity, one.at) == (m.subject, m.quantity, m.at) for m in more)]
     verdict = ask(tmp_path, "comm.buffer", [*TIMEOUTS, *clean, *more])
     assert (verdict.level, verdict.text) == (Level.CLEAR, f"n0: 6 communication time-outs in 300 s, but not for want of buffer: {words}")
+
+
+def test_a_node_among_others_says_that_it_does_not_see_them(tmp_path: Path) -> None:
+    site = {**SITE, "rings": [{"name": "all", "level": "cluster", "order": ["n0", "n1", "n2"]}]}
+    node = replace(make_node(tmp_path), topology=msgspec.convert(site, Topology))
+    (rule,) = [rule for rule in supernoded_network.supernoded_rules(NetworkSettings(), node) if rule.kind == "comm.buffer"]
+    verdict = judge(rule, [*TIMEOUTS, *UP, *CLEAN])[-1]
+    assert verdict.level is Level.RAISED
+    assert verdict.text.endswith("may be too small, unless a card elsewhere is hot or a link broken")
+    assert verdict.unseen == ("cards and links of the 2 other nodes of its rings",)
+
+
+def test_one_mad_sensor_of_a_die_is_no_heat(tmp_path: Path) -> None:
+    mad = [*count("n0/card1", "card.temperature", 60, 150, 150, 150), *count("n0/card1", "card.temperature.median", 55, 55, 56, 56)]
+    assert ask(tmp_path, "comm.buffer", [*TIMEOUTS, *UP, *CLEAN, *mad]).level is Level.RAISED
 
 
 @pytest.mark.parametrize(

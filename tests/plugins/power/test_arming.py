@@ -80,6 +80,16 @@ def test_regulators_may_be_hotter() -> None:
     assert not is_armed([*ups("A", "ol"), *cool(), read("n0/sensor/VRM0", "host.temperature", 101.0)])
 
 
+@pytest.mark.parametrize(("celsius", "armed"), [(59.0, True), (61.0, False)])
+def test_modules_that_the_board_measures_have_their_own_limit(celsius: float, armed: bool) -> None:
+    assert is_armed([*ups("A", "ol"), *cool(), read("n0/sensor/fan0/Optics", "host.temperature", celsius)]) == armed
+
+
+def test_a_limit_that_is_none_is_not_believed_and_a_broken_sensor_is_not_cold() -> None:
+    assert is_armed([*ups("A", "ol"), *cool(), read("n0/board", "host.temperature.high", 0.0)])
+    assert not is_armed([*ups("A", "ol"), *cool(host=0.0, optic=0.0)])
+
+
 def test_a_part_that_tells_its_limit_has_that() -> None:
     hot = [read("n0/board", "host.temperature.high", 100.0)]
     assert is_armed([*ups("A", "ol"), *cool(host=88.0), *hot])

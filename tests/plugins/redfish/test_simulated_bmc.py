@@ -31,7 +31,7 @@ class Scene:
 
     def __init__(self, device: RedfishDevice, panel: LivePanel, node: Node, settings: RedfishSettings) -> None:
         self.device, self.panel, self.node, self.settings = device, panel, node, settings
-        self.sensor, self.caps = supernoded_redfish.supernoded_sensors(settings, node)
+        self.sensor, self.caps, self.heat = supernoded_redfish.supernoded_sensors(settings, node)
 
     async def switch(self, *, on: bool) -> None:
         """As somebody does it who may."""

@@ -68,12 +68,12 @@ def test_the_table_names_the_bmc_of_the_node(tmp_path: Path) -> None:
     assert set(name_ports(RACK, "n1").values()) <= set(bmc["ports"].values())
 
 
-def test_the_first_node_has_the_others_for_their_caps_alone(tmp_path: Path) -> None:
+def test_the_first_node_has_the_others_for_their_caps_and_fans_alone(tmp_path: Path) -> None:
     endpoints = {"n0/bmc": "http://10.0.0.1:80", "n1/bmc": "http://10.0.0.2:80"}
     settings = msgspec.convert(write_bmcs(RACK, "n0", tmp_path, endpoints), RedfishSettings)
-    assert {name: (bmc.url, bmc.node, bmc.monitor, bmc.caps) for name, bmc in settings.bmcs.items()} == {
-        "own": ("http://10.0.0.1:80", "", True, True),
-        "n1": ("http://10.0.0.2:80", "n1", False, True),
+    assert {name: (bmc.url, bmc.node, bmc.monitor, bmc.heat, bmc.caps, bmc.fans) for name, bmc in settings.bmcs.items()} == {
+        "own": ("http://10.0.0.1:80", "", True, True, True, True),
+        "n1": ("http://10.0.0.2:80", "n1", False, False, True, True),
     }
     assert list(write_bmcs(RACK, "n1", tmp_path, endpoints)["bmcs"]) == ["own"]
     assert list(write_bmcs(RACK, "n0", tmp_path, {"n0/bmc": "http://10.0.0.1:80"})["bmcs"]) == ["own"]

@@ -26,4 +26,15 @@ def test_the_families_of_a_rack_are_those_of_its_rig(name: str, tmp_path: Path) 
 
 
 def test_orders_to_devices_that_no_plugin_is_told_of_here_can_be_waited_for() -> None:
-    assert {"action.power.cap", "action.power.shed", "action.power.off", "action.job.checkpoint", "action.notify"} <= list_tellings()
+    assert {
+        "action.power.cap",
+        "action.power.shed",
+        "action.power.off",
+        "action.job.checkpoint",
+        "action.coolant.flow",
+        "action.notify",
+    } <= list_tellings()
+
+
+def test_what_daemons_judge_of_coolant_can_be_waited_for() -> None:
+    assert {"coolant.band", "coolant.leak", "coolant.pump", "heat", "fan.failed"} <= list_tellings()

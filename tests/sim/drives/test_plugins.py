@@ -12,6 +12,7 @@ from sim_hardware.devices.tools import TOOLS
 from sim_hardware.drives.plugins import Places
 from sim_hardware.drives.settings import write_settings
 from sim_hardware.rack import Rack, generate_rack
+from sim_hardware.world import World
 from supernoded.registry import discover
 
 ASCEND = generate_rack(2, 8)
@@ -47,6 +48,16 @@ def test_cards_have_their_own_vendors_tools(tmp_path: Path) -> None:
     assert ("nvidia-smi" in list_programs(nvidia), "hccn_tool" in list_programs(nvidia)) == (True, False)
     assert (ascend["plugins_off"], nvidia["plugins_off"]) == ([], ["ascend"])
     assert nvidia["plugins"]["nvidia"]["cards"]["0000:14:00.0"] == "n0/card1"
+
+
+def test_what_takes_orders_over_modbus_is_named_by_the_serial_number_that_it_shows(tmp_path: Path) -> None:
+    serials = read(ASCEND, tmp_path)["plugins"]["modbus"]["serials"]
+    world = World(ASCEND, 7, lambda: 0.0)
+    assert serials == {
+        **{f"pdu/{pdu.name}": world.truth(f"pdu/{pdu.name}", "pdu.serial") for pdu in ASCEND.pdus},
+        **{loop.subject: world.truth(loop.subject, "coolant.serial") for loop in ASCEND.loops},
+    }
+    assert ASCEND.loops
 
 
 def test_every_switch_is_asked_by_the_first_node_alone(tmp_path: Path) -> None:

@@ -149,6 +149,8 @@ CASES: dict[str, Case] = {
     "comm.buffer_small": Case("job/train"),
     "job.save_hangs": Case("job/train", provoke=orders(RequestCheckpoint("train"))),
     "job.save_fails": Case("job/train", provoke=orders(RequestCheckpoint("train")), again=True),
+    "cdu.sensor_alarm": Case("cdu/0"),
+    "job.starved": Case("job/train"),
     "sensor.freeze": Case("n0/card3:card.power"),
     "sensor.nan": Case("cdu/0:coolant.supply_temperature"),
     "sensor.absent": Case("ups/A:ups.charge"),

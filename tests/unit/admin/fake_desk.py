@@ -27,6 +27,8 @@ from supernoded.messages import (
     EventFilter,
     Events,
     Filter,
+    Handed,
+    HandOrder,
     Health,
     Holds,
     IncidentFilter,
@@ -58,9 +60,13 @@ from supernoded.messages import (
     Story,
     Strip,
     Supply,
+    Thermal,
+    ThermalHistory,
+    ThermalHistoryFilter,
     Timeline,
 )
 from supernoded.model import Action, Cause, Event, Hold, Incident, Level, Mode, Outcome, Reading, Result, Severity, State, Step, Verdict
+from tests.unit.admin.fake_heat import HISTORY, THERMAL
 
 NOW = 1_800_000_000.0
 LONG_SENTENCE = "n0/card3/port0 has a post-FEC bit error rate of 3.2e-10, above the limit of 1e-12, for 45 s " + "and so on " * 20
@@ -290,6 +296,7 @@ class FakeDesk:
         self.stages = ["saving"]  # of the request, look by look
         self.checkpoints: list[CheckpointAsk] = []
         self.changes: list[tuple[str, Mode, Caller]] = []
+        self.hands: list[tuple[str, HandOrder | None]] = []  # None = taken off
         self.trouble: Exception | None = None
         self.journal_trouble: SupernodedError | None = None
         self.stuck = False
@@ -326,6 +333,26 @@ class FakeDesk:
 
     async def timeline(self, incident: str) -> Timeline | None:
         return TIMELINE if incident in ("", OUTAGE.id) else None
+
+    async def thermal(self) -> Thermal:
+        return THERMAL
+
+    async def thermal_history(self, wanted: ThermalHistoryFilter) -> ThermalHistory | None:
+        self.asked.append(wanted)
+        return HISTORY if wanted.loop == HISTORY.loop else None
+
+    async def lay_hand(self, target: str, wanted: HandOrder, caller: Caller) -> Handed:
+        if target != "cdu/0/valve":
+            raise AdminError(f"no loop of this daemon turns {target!r}; did you mean cdu/0/valve?")
+        self.hands.append((target, wanted))
+        text = f"{target} is held at {wanted.value:g} %, it stood at 35 %; then its loop thermal.valve goes on from there, without a bump"
+        return Handed(
+            now=NOW, target=target, loop="thermal.valve", unit="%", before=35.0, value=wanted.value, until=NOW + wanted.seconds, text=text
+        )
+
+    async def take_hand_off(self, target: str, caller: Caller) -> Handed:
+        self.hands.append((target, None))
+        return Handed(now=NOW, target=target, loop="thermal.valve", unit="%", before=40.0, text=f"{target}: its loop goes on from there")
 
     async def jobs(self) -> Jobs:
         return Jobs(now=NOW, jobs=(JOB,))

@@ -63,3 +63,11 @@ def test_names_mean_targets_what_is_below_them_patterns_and_subjects() -> None:
     assert found.find("cdu/0/pump?", ()) == ("cdu/0/pump0", "cdu/0/pump1")
     with pytest.raises(MisfitError, match=r"timeline\[0\]\.on: spott: is no subject of toy and no target; did you mean spot\?"):
         found.find("spott", ("timeline", 0, "on"))
+
+
+def test_a_sensor_is_named_by_subject_and_quantity() -> None:
+    (subject, quantity), *_ = VIEW.sensors
+    assert scope({}).find(f"{subject}:{quantity}", ("on",)) == (f"{subject}:{quantity}",)
+    assert "sensor" in VIEW.find_families(f"{subject}:{quantity}")
+    with pytest.raises(MisfitError, match="is no subject"):
+        scope({}).find(f"{subject}:no.such", ("on",))

@@ -6,7 +6,6 @@ import os
 from collections import namedtuple
 from collections.abc import Iterator
 from pathlib import Path
-from types import SimpleNamespace
 
 import psutil
 import pytest
@@ -122,14 +121,3 @@ async def test_a_log_that_may_not_be_read_says_what_to_do(tmp_path: Path, monkey
     (tmp_path / "none").touch()
     assert await host.kernel_lines() == []  # it is opened anew
     host.close()
-
-
-async def test_sensors_tell_what_they_show_and_the_limit_that_they_name(monkeypatch: pytest.MonkeyPatch) -> None:
-    def sensor(label: str, current: float, high: float | None, critical: float | None) -> SimpleNamespace:
-        return SimpleNamespace(label=label, current=current, high=high, critical=critical)
-
-    chips = {"coretemp": [sensor("Core 0", 50.0, 90.0, 100.0), sensor("Core 0", 51.0, None, 100.0)], "nvme": [sensor("", 40.0, None, None)]}
-    monkeypatch.setattr("psutil.sensors_temperatures", lambda: chips)
-    seen = await SystemHost().look()
-    assert seen.temperatures == {"coretemp/Core-0": 50.0, "coretemp/Core-0-1": 51.0, "nvme/0": 40.0}
-    assert seen.limits == {"coretemp/Core-0": 90.0, "coretemp/Core-0-1": 100.0}

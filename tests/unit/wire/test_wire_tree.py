@@ -54,6 +54,17 @@ async def test_a_path_cannot_leave_the_tree(tmp_path: Path, path: str) -> None:
         await tree.read_all([path])
 
 
+async def test_where_a_link_leads(tmp_path: Path) -> None:
+    write(tmp_path, file="x")
+    (tmp_path / "device").symlink_to("../../../0000:00:18.3")
+    tree = make_tree(tmp_path)
+    assert [await tree.link(path) for path in ("device", "file", "nothing", "file/below", "")] == ["../../../0000:00:18.3", "", "", "", ""]
+    with pytest.raises(WireError, match="leads out of"):
+        await tree.link("../device")
+    with pytest.raises(WireError, match="File name too long"):
+        await tree.link("x" * 300)
+
+
 async def test_read_all_follows_links_and_is_sorted(tmp_path: Path) -> None:
     write(tmp_path, devices__b__port__x="1", devices__a__port__x="2", devices__a__port__y="3")
     (tmp_path / "class").mkdir()

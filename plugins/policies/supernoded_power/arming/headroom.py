@@ -14,7 +14,9 @@ from supernoded_power.site import list_shed_nodes
 OPTIC, OPTIC_LIMIT, CARD = "link.temperature", "link.temperature.high", "card.temperature"
 HOST, HOST_LIMIT = "host.temperature", "host.temperature.high"
 FLOW = "coolant.flow"
-REGULATOR = "vrm"  # in the name of a sensor of voltage regulators
+REGULATOR, MODULES = "vrm", ("optic", "sfp", "xcvr")  # in the names of sensors
+LEAST_LIMIT = 40.0  # C; a part that tells a lower limit tells none (ours)
+COLDEST = 2.0  # C, at and below which a part of a running node is not measured: broken sensors show 0 or -128 (ours)
 WATCHES: Mapping[str, float] = dict.fromkeys((OPTIC, OPTIC_LIMIT, HOST, HOST_LIMIT, CARD, FLOW), 60.0)
 
 
@@ -58,14 +60,31 @@ def find_headroom(seen: View, cooling: Cooling, settings: PowerSettings) -> Head
 
 def _list_rooms(seen: View, node: str, settings: PowerSettings) -> Iterator[tuple[float, str]]:
     for optic in _list_below(seen, OPTIC, node):
-        hot, limit = find_most(seen, OPTIC, optic), find_least(seen, OPTIC_LIMIT, optic)
+        hot, told = _measure(seen, OPTIC, optic), _find_limit(seen, OPTIC_LIMIT, optic)
         if hot is not None:
-            yield min(settings.optic_c if limit is None else limit, settings.optic_c) - hot, optic
+            yield min(settings.optic_c if told is None else told, settings.optic_c) - hot, optic
     for part in _list_below(seen, HOST, node):
-        hot = find_most(seen, HOST, part)
+        hot, told = _measure(seen, HOST, part), _find_limit(seen, HOST_LIMIT, part)
         if hot is not None:
-            told, ours = find_least(seen, HOST_LIMIT, part), settings.regulator_c if REGULATOR in part.lower() else settings.host_c
-            yield (ours if told is None else min(told, settings.regulator_c)) - hot, part
+            ours, most = _choose_limits(part.lower(), settings)
+            yield (ours if told is None else min(told, most)) - hot, part
+
+
+def _choose_limits(name: str, settings: PowerSettings) -> tuple[float, float]:
+    """Of a part by the name of its sensor: its limit where it tells none, and the most that is believed of what it tells."""
+    if any(word in name for word in MODULES):
+        return settings.optic_c, settings.optic_c
+    return settings.regulator_c if REGULATOR in name else settings.host_c, settings.regulator_c
+
+
+def _measure(seen: View, quantity: str, part: str) -> float | None:
+    hot = find_most(seen, quantity, part)
+    return None if hot is None or hot <= COLDEST else hot
+
+
+def _find_limit(seen: View, quantity: str, part: str) -> float | None:
+    told = find_least(seen, quantity, part)
+    return None if told is None or told < LEAST_LIMIT else told
 
 
 def _list_below(seen: View, quantity: str, node: str) -> list[str]:
@@ -85,7 +104,7 @@ def _list_unmeasured(seen: View, cooling: Cooling) -> Iterator[str]:
     """A part that was measured and is no longer counts as well as a node of which nothing is."""
     for node in cooling.nodes:
         parts = [(quantity, part) for quantity in (OPTIC, HOST) for part in _list_below(seen, quantity, node)]
-        lost = [(quantity, part) for quantity, part in parts if find_most(seen, quantity, part) is None]
+        lost = [(quantity, part) for quantity, part in parts if _measure(seen, quantity, part) is None]
         if not parts:
             yield f"no part of {node} that the air cools is measured"
         elif len(lost) == len(parts):

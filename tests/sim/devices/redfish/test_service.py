@@ -91,7 +91,10 @@ def test_wrong_logins(pdu: RedfishDevice, body: object, status: int) -> None:
     [
         ("GET", "/", 404, "ResourceMissingAtURI"),
         ("GET", f"{PDUS}/2", 404, "ResourceMissingAtURI"),
-        ("GET", f"{PDUS}?$expand=.", 400, "QueryNotSupported"),
+        ("GET", f"{PDUS}?$select=Name", 400, "QueryNotSupported"),
+        ("GET", f"{PDUS}?$expand=*", 400, "QueryNotSupported"),
+        ("GET", f"{PDUS}/1?$expand=.", 400, "QueryNotSupportedOnResource"),
+        ("POST", f"{PDUS}?$expand=.", 400, "QueryNotSupported"),
         ("POST", PDUS, 405, "OperationNotAllowed"),
         ("PUT", ROOT, 405, "OperationNotAllowed"),
         ("BREW", f"{PDUS}/1", 405, "OperationNotAllowed"),
@@ -102,6 +105,15 @@ def test_wrong_places_and_methods(pdu: RedfishDevice, method: str, path: str, st
     reply = ask(pdu, method, path)
     assert explain(reply)[:2] == (status, key)
     assert status != 405 or "GET" in reply.headers["Allow"]
+
+
+@pytest.mark.parametrize("query", ["$expand=.", "$expand=.($levels=1)"])
+def test_a_collection_comes_with_its_members_in_it(pdu: RedfishDevice, query: str) -> None:
+    collection, plain = get(pdu, f"{PDUS}/1/Outlets?{query}"), get(pdu, f"{PDUS}/1/Outlets")
+    assert len(collection["Members"]) == collection["Members@odata.count"] == len(plain["Members"]) > 3
+    for member, link in zip(collection["Members"], plain["Members"], strict=True):
+        alone = get(pdu, link["@odata.id"])
+        assert member == {key: value for key, value in alone.items() if key != "@odata.etag"}
 
 
 def test_head_and_slashes_and_harmless_queries(pdu: RedfishDevice) -> None:

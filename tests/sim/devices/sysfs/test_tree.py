@@ -103,6 +103,7 @@ def test_fans_and_temperatures() -> None:
     assert files["hwmon0/pwm8_enable"] == "2"
     assert (files["hwmon0/temp1_label"], files["hwmon0/temp1_input"]) == ("inlet", "24000")
     assert (files["hwmon0/temp4_label"], files["hwmon0/temp4_input"]) == ("vrm", "63250")
+    assert (files["hwmon0/temp2_crit"], files["hwmon0/temp4_crit"], "hwmon0/temp1_crit" in files) == ("75000", "125000", False)
 
 
 @pytest.mark.parametrize(("value", "text"), [(None, "-128000"), (-math.inf, "-128000"), (1e9, "127875"), (-3.0, "-3000")])

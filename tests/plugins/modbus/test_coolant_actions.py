@@ -212,7 +212,7 @@ def test_a_branch_is_closed_and_opened_by_its_valve(tmp_path: Path, cdu: str) ->
                 assert (await actuator(hall, kind).observe(action)).effect is Effect.PRESENT
                 assert hall.truth("coolant.closed", "n0") == closed
                 await asyncio.sleep(1.0)
-                seen = (await hall.bench.read("modbus.cdu/0.10s"))["n0", "coolant.branch"]
+                seen = (await hall.bench.read("modbus.cdu/0.2s"))["n0", "coolant.branch"]
                 assert seen.value == 1.0 - closed
 
     run(story)

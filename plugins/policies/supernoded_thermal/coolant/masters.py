@@ -41,20 +41,32 @@ class MastersRule(LoopRule):
         """The unit, where anything that is written to it was ever read back."""
         if not any(is_read(seen, quantity, self._cdu) for quantity in (*STEPS, CONTROL, YIELDED)):
             return {}, memory.known
+        known = self._remember(seen, memory.known)
         fought = [self._say_numbers(seen, quantity, least) for quantity, least in STEPS.items() if not self._is_ours(seen, quantity)]
         fought = [text for text in (*fought, self._say_control(seen)) if text]
         if fought:
-            return {self._cdu: Look(trouble=True, text=f"two masters at {self._cdu}: {'; '.join(fought)}")}, memory.known
-        return {self._cdu: self._look_for_a_hand(seen)}, memory.known
+            return {self._cdu: Look(trouble=True, text=f"two masters at {self._cdu}: {'; '.join(fought)}")}, known
+        return {self._cdu: self._look_for_a_hand(seen, known)}, known
 
-    def _look_for_a_hand(self, seen: View) -> Look:
+    def _remember(self, seen: View, known: Mapping[str, float]) -> Mapping[str, float]:
+        """What setpoint was asked of the unit when its valve became ours: from then on none of ours is."""
+        asked, control = find_most(seen, ASKED, self._cdu), seen.text(CONTROL, self._cdu)
+        if control is None or asked is None or (control == "direct" and ASKED in known):
+            return known
+        return {ASKED: asked} if control == "direct" else {}
+
+    def _look_for_a_hand(self, seen: View, known: Mapping[str, float]) -> Look:
         if find_most(seen, YIELDED, self._cdu):
             text = f"{self._cdu} is in another hand, seen when a value was put: nothing of ours steers it, and it is not fought over"
             return Look(trouble=True, text=text, advice=YIELDED_ADVICE)
+        before, now = known.get(ASKED), find_most(seen, ASKED, self._cdu)
+        if before is not None and now is not None and abs(now - before) >= STEPS[ASKED]:
+            text = f"{now:.1f} C are asked of {self._cdu}, {before:.1f} before, while its valve is turned from here"
+            return Look(trouble=True, text=f"{text}: by somebody else; it counts as soon as the unit falls back")
         if is_read(seen, YIELDED, self._cdu):
-            known = find_most(seen, YIELDED, self._cdu) is not None
-            why = "" if known else f"whether {self._cdu} was yielded to another hand cannot be seen: {say_why(seen, YIELDED, self._cdu)}"
-            return Look(trouble=False if known else None, text=why or f"{self._cdu} has one master")
+            told = find_most(seen, YIELDED, self._cdu) is not None
+            why = "" if told else f"whether {self._cdu} was yielded to another hand cannot be seen: {say_why(seen, YIELDED, self._cdu)}"
+            return Look(trouble=False if told else None, text=why or f"{self._cdu} has one master")
         foreign = self._say_foreign(seen)
         return Look(trouble=bool(foreign), text=foreign or f"{self._cdu} has one master", after_s=FOREIGN_S if foreign else None)
 

@@ -1,7 +1,7 @@
 # Everything runs from a virtual environment in the checkout, which is made when it is absent and refreshed when pyproject.toml changes.
 
 PYTHON ?= python3
-PYTEST_ARGS ?= -n auto
+PYTEST_ARGS ?= -n auto --dist worksteal
 BIN := .venv/bin
 READY := .venv/.ready
 CODE := supernoded sim_hardware plugins migrations benchmarks demo tests

@@ -19,6 +19,7 @@ HASTE = {
     },
 }
 RING, SICK, PULLED, MONITOR, POWER = "ring/backplane-n0", "n0/card2/port0", "n0/card4/port0", "n0", "power/site"
+STANDBY = "cdu/0/pump1"
 PUMP = "cdu/0/pump0"
 SHOWN = '"(broker|cdu/0|n0/bmc|n0/sysfs|n0/tools|pdu/A1|ups/A|ups/A/snmp)"'  # devices of all that are served
 SCENARIO = "sag-500ms"
@@ -42,7 +43,7 @@ def serve(stage: Stage) -> None:
     """The rack."""
     say("1. A rack that is not there: eight cards, their links, UPSes, PDUs, coolant unit and BMC, on ports and files of this machine.")
     stage.export("SUPERNODE_SIM_DIR", stage.rack)
-    stage.start("supernode-sim serve rack-1x8")
+    stage.start("supernode-sim serve direct-1x8")
     stage.wait("the rack to be served", lambda: (stage.rack / "endpoints.json").is_file() or None)
     stage.type(f"grep -E '{SHOWN}' " + '"$SUPERNODE_SIM_DIR/endpoints.json"')
 
@@ -117,12 +118,13 @@ def lift(stage: Stage) -> None:
 
 def cool(stage: Stage) -> None:
     """The coolant, and a pump that trips."""
-    say("7. Coolant: the daemon asks the unit for 22 C, judges what comes of it, and keeps what may happen next in view.")
+    say("7. Coolant: the daemon turns the primary valve itself, for the heat that arrives, so that the supply stays at 22 C.")
     stage.type("supernodectl thermal")
     say("A pump trips. Its standby is started by the unit itself; the daemon sees to it that flow and pressure come back:")
     stage.type(f"supernode-sim inject cdu.pump_fail {PUMP}")
     stage.wait("the trip to be seen", lambda: stage.find_incident("cdu/0*", "coolant.pump"))
-    stage.wait("the standby to give the flow", lambda: stage.find_incident(PUMP, "coolant.pump"))
+    stage.wait("the standby to run", lambda: stage.shows(STANDBY, "pump.state", "running"))
+    stage.wait("it to be told that flow is back", lambda: stage.find_incident(PUMP, "coolant.pump"))
     stage.type("supernodectl thermal history cdu/0 | grep -E 'NOW|supply|flow'")
     stage.type("supernodectl thermal | sed -n '1,/^$/p'")
     stage.type(f"supernode-sim lift cdu.pump_fail@{PUMP}")

@@ -116,6 +116,11 @@ class Stage:
         told = self._client.get("readings", Readings, ReadingFilter(quantity=quantity)).answer.readings
         return (bool(told) and all(reading.value == value for reading in told)) or None
 
+    def shows(self, subject: str, quantity: str, value: str) -> bool | None:
+        """True once this is read of it."""
+        told = self._client.get("readings", Readings, ReadingFilter(subject=subject, quantity=quantity)).answer.readings
+        return any(reading.value == value for reading in told) or None
+
     def all_call_down(self, port: str) -> bool | None:
         """True once each source that tells the link's state calls it down; until then they are in conflict."""
         told = self._client.get("readings", Readings, ReadingFilter(subject=port, quantity="link.state")).answer.readings

@@ -76,9 +76,9 @@ WHOLE_WAY = (  # in this order
     "do: Reseat the optic of n0/card4/port0.",
     "$ supernode-sim truth ring/backplane-n0 ring.mode QUANTITY VALUE ring.mode sar_ring",
     "$ supernodectl thermal",
-    "cdu/0/setpoint 22 C",
+    "cdu/0/valve ",
     "cdu.pump_fail on cdu/0/pump0 is in place",
-    "warning: cdu/0/pump0 has tripped; cdu/0/pump1 runs; flow is 10 of 10 L/min, which agrees with speed and pressure",
+    "cdu/0/pump0 has tripped; cdu/0/pump1 runs; flow is ",
     "raised power/site ",
     "no feed ha",  # has mains, or had them for a moment: as the polls fall
     "ordered n0 power.cap",

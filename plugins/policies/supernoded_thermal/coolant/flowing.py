@@ -18,6 +18,7 @@ RUN_DOWN_S = 10.0  # for which they may (ours): one without power stands after f
 GONE = "gone"  # since when there is no flow
 STARTS = "starts "  # since when a pump says that it starts, and stands
 FAILED = "failed "  # of a pump that has not run since it was called
+RESET = "reset "  # of one whose drive has said that it resets: when it is off after that, it stands by
 
 
 class FlowRule(LoopRule):
@@ -107,8 +108,11 @@ class PumpRule(LoopRule):
                 known[starts] = min(known.get(starts, at), at)
             else:
                 known.pop(starts, None)
-            if pump.turns and not pump.fault:
+            if pump.state == "resetting":
+                known[f"{RESET}{pump.subject}"] = at
+            if (pump.turns and not pump.fault) or (pump.state == "off" and f"{RESET}{pump.subject}" in known):
                 known.pop(name, None)
+                known.pop(f"{RESET}{pump.subject}", None)
             elif pump.fault and (pump.state == "tripped" or (told and not self._is_starting(pump, known, at))):
                 known.setdefault(name, at)
 

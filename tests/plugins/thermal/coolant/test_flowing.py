@@ -148,6 +148,15 @@ def test_a_pump_that_failed_is_remembered_till_it_turns() -> None:
     assert bench.run(12)[PUMP].level is Level.CLEAR
 
 
+def test_a_pump_whose_drive_has_reset_stands_by_again() -> None:
+    bench = Bench("coolant.pump")
+    bench.run(60)
+    bench.run(20, {**TRIPPED, **STANDBY})
+    resets: Changes = {**TRIPPED, **STANDBY, ("cdu/0/pump0", "pump.state"): "resetting", ("cdu/0/pump0", "pump.command"): 0.0}
+    assert bench.run(20, resets)[PUMP].level is Level.RAISED
+    assert bench.run(12, {**resets, ("cdu/0/pump0", "pump.state"): "off"})[PUMP].level is Level.CLEAR
+
+
 def test_a_pump_that_tells_no_more_than_its_speed_is_judged_by_what_it_was_told() -> None:
     silent = [(f"cdu/0/pump{n}", f"pump.{what}") for n in (0, 1, 2) for what in ("rpm", "state")]
     bench = Bench("coolant.pump")

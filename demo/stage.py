@@ -92,9 +92,9 @@ class Stage:
         return found
 
     def started(self) -> Status | None:
-        """The daemon's status, once it is ready and connected."""
+        """The daemon's status, once it is ready and connected, and each of its loops has its device."""
         status = self._client.get("status", Status).answer
-        return status if status.ready and status.session and status.session.connected else None
+        return status if status.ready and status.session and status.session.connected and not status.troubles else None
 
     def all_seen(self) -> Status | None:
         """The daemon's status, once every sensor has looked and works."""

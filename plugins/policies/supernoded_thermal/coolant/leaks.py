@@ -10,9 +10,10 @@ from supernoded.plugin import Severity, View
 from supernoded_thermal.coolant.detectors import list_detectors
 from supernoded_thermal.coolant.level import FALL_S, find_fall
 from supernoded_thermal.coolant.rule import Look, LoopRule, Memory
-from supernoded_thermal.coolant.seeing import BRANCH, LEAK, LEVEL, STICKY, find_least, find_most, say_why
+from supernoded_thermal.coolant.seeing import BRANCH, LEAK, LEVEL, STICKY, find_most, list_past, say_why
 
-WATCHES: Mapping[str, float] = {LEAK: 60.0, STICKY: 60.0, LEVEL: FALL_S, BRANCH: 60.0}
+DRIES_S = 60.0  # after a branch was closed, in which what has run out of it still wets the unit (ours)
+WATCHES: Mapping[str, float] = {LEAK: 60.0, STICKY: 60.0, LEVEL: FALL_S, BRANCH: DRIES_S}
 SURE_S = 2.0  # that a detector must be wet before power is taken for it: one odd reading is no leak (ours)
 LARGE = "large "  # of a place whose leak was large: it stays so till a person has cleared it
 
@@ -47,9 +48,7 @@ class LeakRule(LoopRule):
         since |= {name: at for name, at in memory.known.items() if name.startswith(LARGE) and self._is_kept(name, places)}
         fall = find_fall(seen, self._cdu)
         lasting = {name: seen.now - since[name] for name in wet}
-        looks = {
-            place.subject: self._look(seen, place, lasting, fall, was_large=f"{LARGE}{place.subject}" in memory.known) for place in places
-        }
+        looks = {place.subject: self._look(seen, place, lasting, fall, memory.known) for place in places}
         large = [name for name, look in looks.items() if look.trouble and look.severity is Severity.CRITICAL and not look.explained]
         return looks, {**since, **{f"{LARGE}{name}": since.get(f"{LARGE}{name}", seen.now) for name in large}}
 
@@ -66,11 +65,11 @@ class LeakRule(LoopRule):
         """A large one is forgotten when its place is seen dry, and so is its sticky bit; not while nobody has read it yet."""
         return not any(f"{LARGE}{one.subject}" == name and one.wet is False and not one.sticky for one in places)
 
-    def _look(self, seen: View, place: Place, wet: Mapping[str, float], fall: float, *, was_large: bool) -> Look:
+    def _look(self, seen: View, place: Place, wet: Mapping[str, float], fall: float, known: Mapping[str, float]) -> Look:
         """`wet` = since how many seconds, by detector."""
-        subject = place.subject
+        subject, was_large = place.subject, f"{LARGE}{place.subject}" in known
         if place.wet:
-            return self._weigh_wet(seen, place, wet, fall, was_large=was_large)
+            return self._weigh_wet(seen, place, wet, fall, known)
         if place.sticky:
             severity = Severity.CRITICAL if was_large else Severity.WARNING
             now = "dry" if place.wet is False else "not read"
@@ -81,22 +80,26 @@ class LeakRule(LoopRule):
             return Look(trouble=None, text=f"whether {subject} leaks cannot be seen: {say_why(seen, LEAK, subject)}")
         return Look(trouble=False, text=f"{subject} is dry")
 
-    def _weigh_wet(self, seen: View, place: Place, wet: Mapping[str, float], fall: float, *, was_large: bool) -> Look:
+    def _weigh_wet(self, seen: View, place: Place, wet: Mapping[str, float], fall: float, known: Mapping[str, float]) -> Look:
         first = max(place.wet_at, key=wet.__getitem__)
         lasts, others = wet[first], [one for one, seconds in wet.items() if one != first and seconds >= SURE_S]
         signs = [f"so is that of {', '.join(others)}"] if others else []
         signs += [f"the reservoir has lost {fall:.1f} % in 3 minutes"] if fall >= self._set.leak_level_percent else []
         if 0.0 < self._set.leak_minor_s <= lasts:
             signs.append(f"for {lasts:.0f} s, the limit of a small leak is {self._set.leak_minor_s:g}")
-        large = was_large or (bool(signs) and lasts >= SURE_S)
+        large = f"{LARGE}{place.subject}" in known or (bool(signs) and lasts >= SURE_S)
         told = f"the detector of {first} is wet"
         text = f"{told}{''.join(f', {sign}' for sign in signs)}: a {'large' if large else 'small'} leak"
         severity = Severity.CRITICAL if large else Severity.WARNING
-        return Look(trouble=True, text=text, severity=severity, explained=self._find_node(seen, place.subject, wet))
+        return Look(trouble=True, text=text, severity=severity, explained=self._find_node(seen, place.subject, wet, known))
 
-    def _find_node(self, seen: View, subject: str, wet: Mapping[str, float]) -> str:
-        """The unit's own detector gets wet of any large leak: while a node that is not closed off is wet, it is that node."""
-        nodes = [one for one in self._list_nodes(wet) if find_least(seen, BRANCH, one) != 0.0]
+    def _find_node(self, seen: View, subject: str, wet: Mapping[str, float], known: Mapping[str, float]) -> str:
+        """The unit's own detector gets wet of any large leak: of a node that is not closed off, or was just now, it is that node's.
+
+        A node whose power has gone tells no more whether it is wet, so that what it told last counts.
+        """
+        leaking = {*self._list_nodes(wet), *(one for one in self._loop.nodes if f"{LARGE}{one}" in known)}
+        nodes = [one for one in self._loop.nodes if one in leaking and not is_closed_off(seen, one)]
         return f"coolant.leak of {', '.join(nodes)}" if subject == self._cdu and nodes else ""
 
     def _find_sticky(self, seen: View, subject: str, wet: Mapping[str, float]) -> str:
@@ -107,3 +110,9 @@ class LeakRule(LoopRule):
     def _list_nodes(self, wet: Mapping[str, float]) -> list[str]:
         """The nodes that these detectors are in."""
         return list(dict.fromkeys(node for one in wet if (node := one.partition("/")[0]) in self._loop.nodes))
+
+
+def is_closed_off(seen: View, node: str) -> bool:
+    """Whether its branch has been closed for so long that nothing of it wets anything any more."""
+    past = [value for _, value in list_past(seen, BRANCH, node)]
+    return bool(past) and not any(past)

@@ -54,8 +54,18 @@ def test_the_units_own_detector_is_explained_by_the_node_that_leaks_until_it_is_
     assert said[CDU].level is UNSURE
     assert said[CDU].text.startswith("explained by coolant.leak of n1")
     closed: Mapping[tuple[str, str], Change] = {("n1", "coolant.branch"): 0.0}
-    assert bench.run(5, {**wet("n1", CDU), **closed})[CDU].level is RAISED
+    assert bench.run(50, {**wet("n1", CDU), **closed})[CDU].level is Level.UNSURE  # what has run out is not dry at once
+    assert bench.run(15, {**wet("n1", CDU), **closed})[CDU].level is RAISED
     assert Bench("coolant.leak").run(5, {**sticky("n1", CDU), **closed})[CDU].level is UNSURE
+
+
+def test_a_node_that_tells_no_more_as_its_power_has_gone_still_explains_the_units_detector() -> None:
+    bench = Bench("coolant.leak")
+    bench.run(10)
+    assert bench.run(10, wet("n1", CDU))["n1"].severity is Severity.CRITICAL
+    dark: dict[tuple[str, str], Change] = {("n1", "coolant.leak"): None, ("n1", "coolant.branch"): 0.0}
+    assert bench.run(50, {**wet(CDU), **dark})[CDU].level is Level.UNSURE
+    assert bench.run(15, {**wet(CDU), **dark})[CDU].level is RAISED
 
 
 def test_a_level_that_falls_makes_the_units_leak_large() -> None:

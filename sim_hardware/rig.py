@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
 from sim_hardware.bus import Line
 from sim_hardware.devices import modbus, redfish
+from sim_hardware.devices.kubernetes import ApiServer
 from sim_hardware.devices.nut import NutServer
 from sim_hardware.devices.panel import Device, Impairment
 from sim_hardware.devices.shutdown import Shutdown
@@ -16,6 +18,7 @@ from sim_hardware.devices.snmp import make_pdu_agent, make_ups_agent
 from sim_hardware.devices.sysfs import SysfsTree
 from sim_hardware.devices.tools import ToolState
 from sim_hardware.devices.tools.logs import NodeLogs
+from sim_hardware.devices.tools.slurm import Slurm
 from sim_hardware.world import World
 
 
@@ -31,8 +34,17 @@ class Venue(Protocol):
         ...
 
 
+@dataclass(frozen=True)
+class Hog:
+    """A process that is none of the job's and takes much of its machine."""
+
+    name: str
+    memory_percent: float
+    cores: float
+
+
 class Software(Protocol):
-    """Programs that a drive lets run beside the rig: the daemon of each node, by the node's name, and the `broker`."""
+    """What a drive lets run beside the rig: the daemon of each node, by the node's name, the `broker`, and the `database`."""
 
     def kill(self, name: str) -> None:
         """End it at once; one that does not run is let be."""
@@ -44,6 +56,54 @@ class Software(Protocol):
 
     def runs(self, name: str) -> bool:
         """Whether it runs."""
+        ...
+
+    def pause(self, name: str, *, paused: bool) -> None:
+        """Hold it as SIGSTOP does, or let it go on."""
+        ...
+
+    def is_paused(self, name: str) -> bool:
+        """Whether it is held."""
+        ...
+
+    def cut(self, one: str, other: str, *, apart: bool) -> None:
+        """Let nothing pass between two machines, or let it again."""
+        ...
+
+    def are_apart(self, one: str, other: str) -> bool:
+        """Whether nothing passes between two machines."""
+        ...
+
+    def darken(self, node: str, *, dark: bool) -> None:
+        """End all that runs on a node's machine, and let nothing reach it; or let it start all again, once it has power."""
+        ...
+
+    def is_dark(self, node: str) -> bool:
+        """Whether a node's machine answers nobody."""
+        ...
+
+    def set_clock(self, node: str, seconds: float, *, restart: bool) -> None:
+        """Let the wall clock of a node be so far off, at once; `restart` = its daemon is started anew with it."""
+        ...
+
+    def find_clock_error(self, node: str) -> float:
+        """By how much the wall clock of a node is off."""
+        ...
+
+    def double(self, node: str, *, there: bool) -> None:
+        """Let a second daemon of the same name run on another machine, or end it."""
+        ...
+
+    def is_doubled(self, node: str) -> bool:
+        """Whether one runs."""
+        ...
+
+    def rewind(self, seconds: float) -> None:
+        """Give the broker back the retained messages of so long ago; with 0 those that nobody has told anew since are as they were."""
+        ...
+
+    def is_rewound(self) -> bool:
+        """Whether the broker has a message that is older than what it had."""
         ...
 
 
@@ -60,11 +120,13 @@ class Rig:
         self.lines: dict[str, Line] = serial.lines
         self.devices: dict[str, Device] = {device.name: device for device in (*serial.devices, *_list_devices(world, seed))}
         self.trees = {node.name: SysfsTree(world, node.name) for node in world.rack.nodes}
-        self.tools = {node.name: ToolState() for node in world.rack.nodes}
+        slurm = Slurm()
+        self.tools = {node.name: ToolState(slurm=slurm) for node in world.rack.nodes}
         self.logs = NodeLogs(world.rack)
         world.watches.append(self.logs.note)
         self.endpoints: dict[str, str] = {}
         self.software: Software | None = None
+        self.hogs: dict[str, Hog] = {}  # by node
         self.baselines: dict[tuple[str, str, str], Any] = {}  # what probes of faults saw first, and what a fault found before it
 
     def find_device(self, name: str) -> Device:
@@ -103,3 +165,5 @@ def _list_devices(world: World, seed: int) -> Iterator[Device]:
         yield redfish.make_cdu(world, loop.subject)
     for node in rack.nodes:
         yield redfish.make_bmc(world, node.name)
+    if rack.sim.kubernetes:
+        yield ApiServer(world)

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from supernoded import __version__
 from supernoded.checking import find_problems
-from supernoded.cluster.seats import FixedSeats
-from supernoded.daemon import collect_parts
+from supernoded.cluster.roles.seats import FixedSeats
+from supernoded.daemon import collect_parts, open_nodes
 from supernoded.errors import SupernodedError
 from supernoded.ports import Ports, system_ports
 from supernoded.process import run_process
@@ -74,7 +74,8 @@ def _find_plugin_problems(path: Path | None, environment: Mapping[str, str], por
     """What only shows when the plugins hand in their parts."""
     settings = _read(path, environment)
     try:
-        parts, _ = collect_parts(settings, ports, FixedSeats(settings.node, settings.list_seats()), logging.getLogger("supernoded"))
+        node_for = open_nodes(settings, ports, FixedSeats(settings.node, settings.list_seats()))
+        parts, _ = collect_parts(settings, ports, node_for, logging.getLogger("supernoded"))
     except SupernodedError as error:
         return [str(error)]
     left_out = [

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import msgspec
 
 from supernoded.clock import Clock
-from supernoded.errors import FencedError, JournalError, NotHeldError, WireError
+from supernoded.errors import FencedError, JournalError, NotHeldError, RefusedError, WireError
 from supernoded.guards import Guard, Tally, is_from_the_future
 from supernoded.journal import entries
 from supernoded.journal.writer import Journal
 from supernoded.model import Action, Effect, Outcome, Result, Sight, is_protective
 from supernoded.parts import Actuator
-from supernoded.registry import Parts
 from supernoded.supervisor import HungError, bounded
 from supernoded.vetting import vet_sight
 
@@ -24,11 +23,14 @@ RESEND = 3.0  # seconds for an order to show before it is sent again (a PDU may 
 WIRE_TIMEOUT = 3.0  # seconds for one look or one order; a plugin's own time-outs should be shorter
 
 
+Route = Callable[[Action], Actuator | None]  # who performs an action: an actuator of this node, or the way to another's
+
+
 class Performer:
     """Performs the actions of one scope against one journal."""
 
-    def __init__(self, parts: Parts, guards: Sequence[Guard], tally: Tally, journal: Journal, clock: Clock) -> None:
-        self._parts, self._guards, self._tally, self._journal, self._clock = parts, guards, tally, journal, clock
+    def __init__(self, route: Route, guards: Sequence[Guard], tally: Tally, journal: Journal, clock: Clock) -> None:
+        self._route, self._guards, self._tally, self._journal, self._clock = route, guards, tally, journal, clock
         self._hung: dict[str, asyncio.Task[Any]] = {}  # orders that gave no answer in time and have not ended
 
     async def perform(self, action: Action, stored: Action | None = None) -> Outcome:
@@ -66,24 +68,30 @@ class Performer:
         return outcome
 
     async def _settle(self, action: Action, *, reopened: bool) -> Outcome:
-        actuator = self._parts.actuator_for(action.step.kind, action.step.target)
+        actuator = self._route(action)
         if actuator is None:
             text = f"no actuator performs {action.step.kind} on {action.step.target}; `supernodectl plugins` shows what is installed"
             return self._end(action, Result.REFUSED, text)
         sent, refusal = reopened, ""
         sent_at = self._clock.now() if reopened else -RESEND  # the order of an earlier life may still be on its way
         while True:
+            actuator = self._route(action) or actuator  # asked each time: where a job's launcher is may be heard only now
             sight = await self._look(actuator, action)
             now = self._clock.now()
             if sight.effect is Effect.PRESENT:
                 return self._end(action, Result.DONE, sight.text or "the effect is seen")
+            if sight.final and sent:
+                return self._end(action, Result.UNCONFIRMED, f"it came to nothing: {sight.text or sight.effect.value}")
             if now >= action.deadline or is_from_the_future(action, now):
                 return self._give_up(action, sent=sent, refusal=refusal, sight=sight)
             if sight.effect is Effect.ABSENT and now - sent_at >= RESEND and not self._is_hanging(action):
                 refusal = self._refusal(action)
-                if not refusal and await self._apply(actuator, action):
-                    sent, sent_at = True, self._clock.now()
-                    continue  # look at once: most devices show the effect by now
+                try:
+                    if not refusal and await self._apply(actuator, action):
+                        sent, sent_at = True, self._clock.now()
+                        continue  # look at once: most devices show the effect by now
+                except RefusedError as error:  # by whoever performs it, on another node
+                    refusal = str(error)
             await self._clock.sleep(min(PAUSE, max(action.deadline - now, 0.0)))
 
     def _is_hanging(self, action: Action) -> bool:
@@ -95,12 +103,14 @@ class Performer:
         return next((refusal for guard in self._guards if (refusal := guard(action, now))), "")
 
     async def _apply(self, actuator: Actuator, action: Action) -> bool:
-        """Send the order; whether a byte of it may be out."""
+        """Send the order; whether a byte of it may be out. Raises RefusedError when whoever should do it said no."""
         self._tally.count(action, self._clock.now())
         try:
             await bounded(_apply(actuator, action), self._time_left(action), f"{action.step.kind} on {action.step.target}")
         except NotHeldError:
             return False
+        except RefusedError:
+            raise
         except HungError as error:
             self._hung[action.id] = error.task
             error.task.add_done_callback(lambda _: self._hung.pop(action.id, None))
@@ -119,7 +129,9 @@ class Performer:
 
     def _give_up(self, action: Action, *, sent: bool, refusal: str, sight: Sight) -> Outcome:
         if sent:
-            return self._end(action, Result.UNCONFIRMED, f"the effect was not seen by the deadline: {sight.text or sight.effect.value}")
+            refused = f"; asked again, it was refused: {refusal}" if refusal else ""
+            text = f"the effect was not seen by the deadline: {sight.text or sight.effect.value}{refused}"
+            return self._end(action, Result.UNCONFIRMED, text)
         if refusal:
             return self._end(action, Result.REFUSED, refusal)
         return self._end(action, Result.EXPIRED, f"nothing was sent by the deadline: {sight.text or sight.effect.value}")

@@ -11,6 +11,7 @@ from types import MappingProxyType
 
 import msgspec
 
+from supernoded.cluster.commands.keys import KeysError, read_keys
 from supernoded.page import Page, read_file
 from supernoded.reflex.fitting import list_conflicts
 from supernoded.settings import Settings, list_files, load_settings, parse_settings
@@ -41,6 +42,7 @@ def find_problems(
     _check_folder(page, ("runtime",), settings.runtime)
     for key, file in list_files(settings):
         _check_file(page, key, file)
+    _check_keys(page, settings)
     for conflict in list_conflicts(settings):
         page.report(conflict.key, find_value(page.table, conflict.key), conflict.fault, conflict.remedy)
     for name in sorted(tables.keys() & settings.plugins.keys()):
@@ -71,6 +73,15 @@ def _check_file(page: Page, key: Key, path: Path) -> None:
         with path.open("rb") as file:
             if b"-----BEGIN " not in file.read(_MOST_PEM):
                 page.report(key, path, "holds no PEM block", "give it the certificate or key in PEM form")
+
+
+def _check_keys(page: Page, settings: Settings) -> None:
+    """Key, certificate and authority belong together."""
+    if not any(problem.key.startswith("keys.") for problem in page.problems):
+        try:
+            read_keys(settings.keys, settings.node)
+        except KeysError as error:
+            page.report(("keys", error.key), error.path, error.fault, error.remedy)
 
 
 def _check_names(page: Page, keys: Collection[Key], known: Collection[str], kind: str) -> None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import itertools
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from supernoded import recording
-from supernoded.actions import Performer
+from supernoded.actions import Performer, Route
 from supernoded.cases import Casework
 from supernoded.clock import Clock
 from supernoded.errors import FencedError, JournalError
@@ -43,6 +43,7 @@ class Means:
     settings: Settings
     topology: Topology
     parts: Parts
+    route: Route
     clock: Clock
     health: Health
     modes: Modes
@@ -54,11 +55,21 @@ class Means:
     log: logging.Logger
 
 
-class Duty:
-    """One scope at work. `readings_to` takes what is worth a row (the node's own journal, whatever the scope)."""
+Known = Iterable[tuple[Sequence[Reading], float]]
 
-    def __init__(self, scope: str, epoch: int, means: Means, journal: Journal, readings_to: Journal) -> None:
-        self.scope, self._m, self._journal, self._readings_to = scope, means, journal, readings_to
+
+class Duty:
+    """One scope at work.
+
+    `readings_to` takes what is worth a row and how loops fare: the node's own journal, whatever the scope. `known` gives what the other
+    scopes of this daemon have read, with how long each counts as fresh: a role that is gained begins with that.
+    """
+
+    def __init__(
+        self, scope: str, epoch: int, means: Means, journal: Journal, readings_to: Journal, known: Callable[[], Known] = lambda: ()
+    ) -> None:
+        self.scope, self.epoch, self.journal = scope, epoch, journal
+        self._m, self._readings_to, self._known = means, readings_to, known
         parts, set_ = means.parts, means.settings.incidents
         rules = [rule for rule in parts.rules if rule.scope == scope]
         loops = [loop for loop in parts.loops if loop.scope == scope and loop.target in parts.handles]
@@ -67,7 +78,7 @@ class Duty:
         windows = _windows(watchers)
         self.history = History({quantity: max(window, _drawn_for(quantity)) for quantity, window in windows.items()})
         self.ledger = Ledger(scope, means.topology.shared, set_.clear_after_s, set_.common_window_s, set_.common_count)
-        performer = Performer(parts, means.guards, means.tally, journal, means.clock)
+        performer = Performer(means.route, means.guards, means.tally, journal, means.clock)
         bureau = Bureau(
             scope=scope,
             epoch=epoch,
@@ -85,7 +96,7 @@ class Duty:
         self.cases = Casework(bureau, self.ledger, self.snapshot)
         self.bench = Bench(rules, self.history, means.health, self.cases.take, diagnoses)
         self.samplers = [Sampler(s, means.clock, means.health, self.take) for s in parts.sensors if s.scope == scope]
-        helm = Helm(scope, self.history, journal, means.clock, means.modes, means.health, means.held)
+        helm = Helm(scope, self.history, readings_to, means.clock, means.modes, means.health, means.held)
         for loop in parts.loops:
             if loop.scope == scope and loop.target not in parts.handles:
                 means.health.report(f"loop {loop.name}", f"does not steer: no plugin hands in a handle for {loop.target}")
@@ -117,6 +128,12 @@ class Duty:
         mine = {sampler.sensor.name for sampler in self.samplers}
         return [reading for reading in self.history.newest(self._m.clock.now()) if reading.source in mine]
 
+    def list_fresh(self) -> list[tuple[Sequence[Reading], float]]:
+        """The same as it was read, with how long it counts as fresh."""
+        mine = {sampler.sensor.name for sampler in self.samplers}
+        groups = [([one for one in group if one.source in mine], fresh_for) for fresh_for, group in self.history.by_freshness().items()]
+        return [(group, fresh_for) for group, fresh_for in groups if group]
+
     def _find_causes(self, incident: Incident) -> tuple[Cause, ...]:
         return self.bench.diagnose(incident.members or (incident.subject,), self._m.clock.now())
 
@@ -128,21 +145,23 @@ class Duty:
         now = self._m.clock.now()
         lately = queries.Filter(since=now - self._m.tally.window, until=now, limit=MOST_ACTIONS)
         try:
-            self.bench.restore(await self._journal.commit(entries.memories(self.scope)))
-            deeds = await self._journal.commit(queries.actions(lately))
-            left: list[Incident] = await self._journal.commit(entries.open_incidents(self.scope))
+            self.bench.restore(await self.journal.commit(entries.memories(self.scope)))
+            deeds = await self.journal.commit(queries.actions(lately))
+            left: list[Incident] = await self.journal.commit(entries.open_incidents(self.scope))
         except FencedError:
             raise
         except JournalError:
             return
         for deed in reversed(deeds.rows):
-            if deed.outcome is None or deed.outcome.result in (Result.DONE, Result.UNCONFIRMED):
+            if deed.action.scope == self.scope and (deed.outcome is None or deed.outcome.result in (Result.DONE, Result.UNCONFIRMED)):
                 self._m.tally.count(deed.action, deed.action.issued)
         self.ledger.restore(left, self._m.clock.now())
 
     async def run(self) -> None:
         """Until cancelled; FencedError when the role has gone to another."""
         await self.take_up()
+        for readings, fresh_for in self._known():
+            self.hear(readings, fresh_for)
         m = self._m
         try:
             async with asyncio.TaskGroup() as group:
@@ -175,10 +194,12 @@ class Duty:
         self._sieve.forget(horizon - recording.LONGEST_INTERVAL)  # what does not change has a row a day
 
     def snapshot(self) -> None:
-        """Write the memories that changed."""
+        """Write the memories that changed. Who has lost the role, perhaps while it stood still, leaves those of the next holder alone."""
+        if self._m.held(self.scope) is not None:
+            return
         changed = self.bench.snapshot()
         if changed:
-            self._journal.post(entries.save_memories(self.scope, changed, self._m.clock.now()))
+            self.journal.post(entries.save_memories(self.scope, changed, self._m.clock.now()))
 
 
 def _windows(watchers: Sequence[object]) -> dict[str, float]:

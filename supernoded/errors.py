@@ -19,8 +19,24 @@ class WireError(SupernodedError, ConnectionError):
     """A device could not be reached, or answered with something else than an answer."""
 
 
+class StatusError(WireError):
+    """An HTTP service answered, with a status that is no success."""
+
+    def __init__(self, text: str, status: int) -> None:
+        super().__init__(text)
+        self.status = status
+
+
 class NotHeldError(WireError):
     """The scope's lease no longer stands: not a byte was written."""
+
+
+class RefusedError(WireError):
+    """Whoever was asked said no: nothing was done."""
+
+
+class UnansweredError(WireError):
+    """Another node did not answer in time: what was asked may have been done."""
 
 
 class YieldedError(WireError):
@@ -49,6 +65,18 @@ class PublishDeniedError(SessionError):
 
 class CertificateRefusedError(SessionError):
     """The TLS handshake failed: one side does not accept the other's certificate."""
+
+
+class SealError(SupernodedError):
+    """No node that may speak has signed it. `sender` is the node whose signature was good all the same, mostly empty."""
+
+    def __init__(self, text: str, sender: str = "") -> None:
+        super().__init__(text)
+        self.sender = sender
+
+
+class PkiError(SupernodedError):
+    """The folder of an authority cannot be used, or does not allow what was asked of it."""
 
 
 class VaultError(SupernodedError):

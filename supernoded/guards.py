@@ -10,6 +10,9 @@ from supernoded.wire.node import is_covered
 
 Guard = Callable[[Action, float], str | None]
 NOTIFY = "notify"
+WAYS_BACK = frozenset({"card.unhold", "card.release"})  # each does nothing to what another still holds
+TOUCHES_NOTHING = frozenset({NOTIFY, "card.capture"})
+AWAITED = frozenset({"job.remap"})  # a job whose collective was ended stands still until it comes
 
 
 def guard_deadline(action: Action, now: float) -> str | None:
@@ -50,14 +53,13 @@ def guard_lease(held: Callable[[str], str | None]) -> Guard:
 
 
 def guard_holds(holds: Callable[[], Sequence[Hold]]) -> Guard:
-    """What somebody else has taken out for maintenance is left alone (safety rule 1), unless it protects."""
+    """What somebody else has taken out is left alone (safety rule 1), unless it protects, or takes back what is the policy's own."""
 
     def guard(action: Action, now: float) -> str | None:
-        if is_protective(action.step.kind) or action.step.kind == NOTIFY:
+        if is_protective(action.step.kind) or action.step.kind == NOTIFY or action.step.kind in WAYS_BACK:
             return None
         for hold in holds():
-            over = hold.expires is not None and hold.expires <= now
-            if not over and hold.owner != action.policy and _is_within(action.step.target, hold.subject):
+            if hold.stands(now) and hold.owner != action.policy and _is_within(action.step.target, hold.subject):
                 return f"{hold.subject} is held by {hold.owner}: {hold.reason}"
         return None
 
@@ -91,17 +93,17 @@ class Tally:
         self._sent: deque[tuple[float, str, str, str]] = deque(maxlen=10_000)  # at, kind, target, action id
 
     def count(self, action: Action, now: float) -> None:
-        """One more first byte. Sending one action again is not another attempt; a notice touches nothing."""
-        if action.step.kind != NOTIFY and all(ident != action.id for _, _, _, ident in self._sent):
+        """One more first byte. Sending one action again is not another attempt; a notice or a bundle of evidence touches nothing."""
+        if action.step.kind not in TOUCHES_NOTHING and all(ident != action.id for _, _, _, ident in self._sent):
             self._sent.append((now, action.step.kind, action.step.target, action.id))
 
     def guard(self, action: Action, now: float) -> str | None:
-        """Refuse what would be too much in a minute, or too often on one subject."""
-        if is_protective(action.step.kind) or action.step.kind == NOTIFY:
+        """Refuse what would be too much in a minute, or too often on one subject. The new map of a job that was ended is not kept waiting."""
+        if is_protective(action.step.kind) or action.step.kind in TOUCHES_NOTHING:
             return None
         others = [row for row in self._sent if row[3] != action.id]
         last_minute = sum(1 for at, *_ in others if now - at < 60.0)
-        if last_minute >= self._per_minute:
+        if last_minute >= self._per_minute and action.step.kind not in AWAITED:
             return f"{last_minute} actions were sent in the last minute, the limit is {self._per_minute}"
         same = sum(
             1 for at, kind, target, _ in others if now - at < self.window and (kind, target) == (action.step.kind, action.step.target)

@@ -52,30 +52,30 @@ class History:
         self._most = most
         self._count = 0
         self._series: dict[str, dict[str, dict[str, Series]]] = {}  # quantity -> subject -> source -> series
+        self._grown: set[str] = set()  # quantities with a new series, which are not in order yet
 
     def add(self, readings: Iterable[Reading], fresh_for: float) -> set[str]:
         """Take in what a sensor read; each counts as fresh for `fresh_for` seconds. Gives the quantities of which one has turned."""
-        grown, turned = set[str](), set[str]()
+        turned = set[str]()
         for reading in readings:
             views = self._series.setdefault(reading.quantity, {}).setdefault(reading.subject, {})
             series = views.get(reading.source)
             if series is None:
                 series = views[reading.source] = Series()
-                grown.add(reading.quantity)
+                self._grown.add(reading.quantity)
             if not series.readings or has_turned(series.readings[-1], reading):
                 turned.add(reading.quantity)
             series.fresh_for = fresh_for
             series.insert(reading)
             window = self._windows.get(reading.quantity, DEFAULT_WINDOW)
             self._count += 1 - series.trim(series.readings[-1].at - window)
-        for quantity in grown:
-            self._sort(quantity)
         if self._count > self._most and self._count >= 2 * sum(1 for _ in self._walk()):  # fewer could not be halved
             self._thin()
         return turned
 
     def _sort(self, quantity: str) -> None:
-        """Subjects and sources are kept in order: they are asked for far oftener than there is a new one."""
+        """Subjects and sources are kept in order, from the next question on: they are asked for far oftener than there is a new one."""
+        self._grown.discard(quantity)
         self._series[quantity] = {subject: dict(sorted(views.items())) for subject, views in sorted(self._series[quantity].items())}
 
     def _walk(self) -> Iterator[Series]:
@@ -101,12 +101,25 @@ class History:
 
     def view(self, now: float, watches: Mapping[str, float]) -> View:
         """What somebody who watches these quantities sees at `now`."""
+        for quantity in self._grown.intersection(watches):
+            self._sort(quantity)
         return View(self._series, now, watches)
+
+    def count(self, quantities: Iterable[str]) -> int:
+        """How many subjects these quantities were read for, each quantity's apart."""
+        return sum(len(self._series.get(quantity, ())) for quantity in quantities)
 
     def newest(self, now: float) -> list[Reading]:
         """The newest reading of everything, each with its state as of `now`, sorted by subject, quantity and source."""
         found = [_as_of(series, now) for series in self._walk()]
         return sorted(found, key=lambda reading: (reading.subject, reading.quantity, reading.source))
+
+    def by_freshness(self) -> dict[float, list[Reading]]:
+        """The newest reading of everything as it was read, by for how many seconds it counts as fresh."""
+        found: dict[float, list[Reading]] = {}
+        for series in self._walk():
+            found.setdefault(series.fresh_for, []).append(series.readings[-1])
+        return found
 
     def everything(self) -> list[Reading]:
         """Every reading that is kept, in no order."""

@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from supernoded.cards.room import Cards
 from supernoded.clock import Clock
-from supernoded.cluster.outbox import Outbox
-from supernoded.cluster.seats import FixedSeats
-from supernoded.cluster.session import Session
+from supernoded.cluster.commands.commander import Commander
+from supernoded.cluster.fleet.office import Office
+from supernoded.cluster.link.outbox import Outbox
+from supernoded.cluster.link.session import Session
+from supernoded.cluster.roles.seats import Seats
+from supernoded.cluster.roles.views import Herald
 from supernoded.duty import Duty
 from supernoded.errors import JournalError
+from supernoded.holds import Holds
 from supernoded.job.jobs import Jobs
 from supernoded.journal import entries
 from supernoded.journal.writer import Journal
-from supernoded.model import Cause, Hold, Incident, Reading, Verdict
+from supernoded.model import Cause, Incident, Reading, Verdict
 from supernoded.modes import Modes
 from supernoded.parts import World
 from supernoded.registry import Parts
 from supernoded.reporting import Reporter
+from supernoded.rota import Rota
 from supernoded.settings import Settings
 from supernoded.supervisor import Health
 
@@ -39,28 +46,32 @@ class House:
     started: float
     health: Health
     modes: Modes
-    seats: FixedSeats
+    seats: Seats
+    herald: Herald
     journal: Journal
+    database: Journal | None  # that leases roles, where there is one
     outbox: Outbox
     session: Session
     broker: str  # host:port
     reporter: Reporter
-    duties: Sequence[Duty]
+    rota: Rota
     world: Callable[[], World]
-    holds: list[Hold]
+    holds: Holds
     jobs: Jobs
+    cards: Cards
+    commander: Commander
+    office: Office
     ready: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def take_up(self) -> bool:
         """What people said in earlier lives: modes and holds. While the journal cannot tell (False), the settings' modes count."""
         try:
             said = await self.journal.ask(entries.modes())
-            holds = await self.journal.ask(entries.holds(self.clock.now()))
+            await self.holds.take_up()
         except JournalError as error:
             self.health.report("what operators said", f"unknown until the journal can be read, the settings count: {error}")
             return False
         self.health.report("what operators said", "")
-        self.holds[:] = holds
         for word in said:
             if word.policy not in self.modes.said:  # somebody may have spoken since
                 self.modes.say(word)
@@ -70,6 +81,11 @@ class House:
         """Until the journal can tell what people said."""
         while not await self.take_up():
             await self.clock.sleep(ASK_AGAIN)
+
+    @property
+    def duties(self) -> Sequence[Duty]:
+        """The node's own, and those of the roles that are held now."""
+        return self.rota.duties
 
     @property
     def policies(self) -> list[str]:
@@ -82,15 +98,12 @@ class House:
         return sorted((i for duty in self.duties for i in duty.ledger.open), key=lambda i: -i.opened)
 
     def readings(self) -> list[Reading]:
-        """The newest of everything, sorted by subject, quantity and source; what a role sees of its own node is told once."""
-        now = self.clock.now()
-        newest = {_key(reading): reading for duty in reversed(self.duties) for reading in duty.history.newest(now)}
-        return [newest[key] for key in sorted(newest)]
+        """See `list_newest`."""
+        return list_newest(self.duties, self.clock.now())
 
     def history(self) -> list[Reading]:
-        """All that is in memory, sorted by subject, quantity, source and time."""
-        known = {(*_key(reading), reading.at): reading for duty in self.duties for reading in duty.history.everything()}
-        return [known[key] for key in sorted(known)]
+        """See `list_history`."""
+        return list_history(self.duties)
 
     def last_words(self) -> list[Verdict]:
         """What each rule of each scope last said of each subject."""
@@ -114,12 +127,17 @@ class House:
         sentences += [f"plugin {found.name} is left out: {found.trouble}" for found in self.parts.plugins if found.trouble]
         if self.journal.health:
             sentences.append(f"journal: {self.journal.health}")
+        if self.database is not None and self.database.health:
+            sentences.append(f"database: {self.database.health}; roles are neither renewed nor taken")
         if not self.session.state.connected and self.clock.now() - self.started > GRACE:
             sentences.append(f"no MQTT session with {self.broker}: {self.session.state.text}")
         sentences += [
             f"nobody has the role {role}: give it a node under [roles], the same in the settings of all nodes"
             for role in self.settings.list_vacant_roles()
         ]
+        if self.database is not None and self.clock.now() - self.started > GRACE + self.settings.seats.term_s:
+            vacant = [role for role in self.settings.list_needed_roles() if role not in self.seats.roles]
+            sentences += [f"nobody tells that it has the role {role}: see whether its candidates are up and well" for role in vacant]
         return sentences
 
     def is_alive(self) -> bool:
@@ -137,15 +155,25 @@ def _key(reading: Reading) -> tuple[str, str, str]:
     return reading.subject, reading.quantity, reading.source
 
 
-def make_world(
-    settings: Settings, seats: FixedSeats, modes: Modes, holds: Sequence[Hold], policies: Sequence[str], duties: Sequence[Duty]
-) -> World:
+def list_newest(duties: Sequence[Duty], now: float) -> list[Reading]:
+    """The newest of everything, sorted by subject, quantity and source; what a role sees of its own node is told once."""
+    newest = {_key(reading): reading for duty in reversed(duties) for reading in duty.history.newest(now)}
+    return [newest[key] for key in sorted(newest)]
+
+
+def list_history(duties: Sequence[Duty]) -> list[Reading]:
+    """All that is in memory, sorted by subject, quantity, source and time."""
+    known = {(*_key(reading), reading.at): reading for duty in duties for reading in duty.history.everything()}
+    return [known[key] for key in sorted(known)]
+
+
+def make_world(settings: Settings, seats: Seats, modes: Modes, holds: Holds, policies: Sequence[str], duties: Sequence[Duty]) -> World:
     """What remedies and checks may know of the world now."""
     return World(
         topology=settings.topology,
         modes={policy: modes.of(policy) for policy in policies},
-        holds=tuple(holds),
+        holds=holds.standing(),
         incidents=tuple(incident for duty in duties for incident in duty.ledger.open),
         roles=dict(seats.roles),
-        ages={"roles": 0.0, "holds": 0.0, "incidents": 0.0},
+        ages={"roles": seats.age, "holds": math.inf if holds.trouble else 0.0, "incidents": 0.0},
     )

@@ -18,6 +18,8 @@ Deliver = Callable[[Verdict], None]
 
 LEAST_INTERVAL = 0.5  # seconds between two questions to one rule about numbers that drift; what turns is judged at once
 LONGEST_INTERVAL = 5.0  # seconds after which it is asked even without news, so that age is seen
+MANY = 4_000  # series that a rule watches: from here on a question costs tens of milliseconds, and even what turns waits (ours)
+SLOWEST = 3.0  # seconds between two questions about the largest of sites (ours)
 
 
 class Bench:
@@ -74,19 +76,26 @@ class Bench:
     def judge(self, now: float, fresh: Iterable[str] | None = None, turned: Collection[str] = ()) -> None:
         """Ask every rule that watches one of the fresh quantities; None = all of them.
 
-        One that has just been asked waits for its turn, unless it watches one of the quantities of which something has turned.
+        One that has just been asked waits for its turn, unless it watches one of the quantities of which something has turned: where a
+        thousand nodes tell that their ranks wait, one question is the answer to all of them.
         """
         news = None if fresh is None else set(fresh)
         urgent = set(turned)
         for rule in self._rules:
-            if news is None or not urgent.isdisjoint(rule.watches):
+            pace = self._find_pace(rule)
+            if news is None or (not pace and not urgent.isdisjoint(rule.watches)):
                 self._ask(rule, now)
             elif not news.isdisjoint(rule.watches):
-                self._ask_in_turn(rule, now)
+                self._ask_in_turn(rule, max(pace, LEAST_INTERVAL), now)
 
-    def _ask_in_turn(self, rule: Rule[Any], now: float) -> None:
+    def _find_pace(self, rule: Rule[Any]) -> float:
+        """Seconds between two questions about what turns: none where a rule looks at little, more the more it looks at."""
+        series = self._history.count(rule.watches)
+        return 0.0 if series < MANY else min(LEAST_INTERVAL * series / MANY, SLOWEST)
+
+    def _ask_in_turn(self, rule: Rule[Any], pace: float, now: float) -> None:
         since = now - self._asked.get(rule.kind, -math.inf)
-        if 0.0 <= since < LEAST_INTERVAL:
+        if 0.0 <= since < pace:
             self._due.add(rule.kind)
         else:
             self._ask(rule, now)
@@ -95,7 +104,8 @@ class Bench:
         """Ask the rules whose news had to wait, and those that have not been asked for long."""
         for rule in self._rules:
             since = now - self._asked.get(rule.kind, -math.inf)
-            if rule.kind in self._due or not 0.0 <= since < LONGEST_INTERVAL:
+            wait = self._find_pace(rule) if rule.kind in self._due else LONGEST_INTERVAL
+            if not 0.0 <= since < wait:
                 self._ask(rule, now)
 
     def diagnose(self, subjects: Iterable[str], now: float) -> tuple[Cause, ...]:

@@ -158,10 +158,11 @@ class Action(Word, frozen=True, kw_only=True):
 
 
 class Sight(Word, frozen=True, kw_only=True, gc=False):
-    """What a device shows of an action's effect."""
+    """What a device shows of an action's effect. `final` = it was tried and has failed, and waiting shows nothing else."""
 
     effect: Effect
     text: str = ""
+    final: bool = False
 
 
 class Outcome(Word, frozen=True, kw_only=True, gc=False):
@@ -194,15 +195,34 @@ class Lease(Word, frozen=True, kw_only=True, gc=False):
 
 
 class Hold(Word, frozen=True, kw_only=True, gc=False):
-    """A named reason to keep a card or node out of service."""
+    """A named reason to keep a card or node out of service; only its owner lifts it. Times are Unix seconds.
+
+    It names slot and serial (safety rule 30). Once lifted it stays so: of two copies the lifted one is right.
+    """
 
     id: str
     subject: str
     serial: str  # of the card in the slot, empty for a node
     reason: str
-    owner: str
+    owner: str  # a policy, or who asked: `operator alice`
     placed: float
     expires: float | None = None
+    cause: str = ""  # in a word, what breakers count: `silent`, `fault`, `gone`, `operator`
+    node: str = ""  # whose daemon placed it
+    lifted: float | None = None
+    lifted_by: str = ""
+
+    def stands(self, now: float) -> bool:
+        """Whether it keeps its subject out of service."""
+        return self.lifted is None and (self.expires is None or self.expires > now)
+
+
+class Latch(Word, frozen=True, kw_only=True, gc=False):
+    """What stays as it is until a person resets it, such as a breaker that has tripped."""
+
+    name: str
+    text: str  # why
+    since: float
 
 
 class Said(Word, frozen=True, kw_only=True, gc=False):
@@ -220,6 +240,12 @@ def incident_id(kind: str, subject: str, opened: float) -> str:
     return f"i{digest[:11]}"
 
 
+def hold_id(owner: str, subject: str, why: str) -> str:
+    """The identity of a hold: the same owner's for the same reason (an incident, or the moment of a word) is the same hold."""
+    digest = hashlib.sha256(f"{owner} {subject} {why}".encode()).hexdigest()
+    return f"h{digest[:11]}"
+
+
 def action_id(incident: str, step: str) -> str:
     """The identity of the one action that performs `step` for `incident`."""
     return f"{incident}/{step}"
@@ -233,6 +259,9 @@ def event_id(incident: str, subject: str, raised: bool, at: float) -> str:
 
 PROTECTIVE = frozenset({"job.checkpoint", "job.withdraw", "job.stop", "job.resume"})
 PROTECTIVE_FAMILIES = ("fan.", "coolant.", "power.")
+
+
+TAKE_OUTS = frozenset({"card.hold", "card.isolate", "node.drain"})  # what breakers and grants are about (safety rules 28 and 29)
 
 
 def is_protective(kind: str) -> bool:

@@ -1,8 +1,10 @@
 """The one module plugins import."""
 
+from supernoded.asking_jobs import JOB_WATCHES, Job, ask_to_save, ask_to_stop, list_jobs, say_silent
 from supernoded.clock import Clock
 from supernoded.closed_handle import ClosedHandle
-from supernoded.errors import LapsedError, NotHeldError, PluginError, SupernodedError, WireError, YieldedError
+from supernoded.deeds import ASSUMED, SENT, Deed, Record, has_more_running, read_record, say_outcomes, take
+from supernoded.errors import LapsedError, NotHeldError, PluginError, StatusError, SupernodedError, WireError, YieldedError
 from supernoded.history import View
 from supernoded.hookspecs import hookimpl
 from supernoded.limits import Limits
@@ -46,13 +48,34 @@ from supernoded.parts import (
     World,
 )
 from supernoded.reading import make_reading, quote
+from supernoded.seeing import find_least, find_most, is_read, list_numbers, list_words, say_why
 from supernoded.shedding import ShedRecord, ShedSensor, StagedShed
 from supernoded.state_file import StateFile
-from supernoded.topology import CoolantLoop, NameNeighbour, Pdu, Ring, Topology, call_neighbour, name_neighbour, read_topology
-from supernoded.wire import Command, Datagrams, Find, Host, Http, Line, Machine, Node, Opening, Stream, Tree, Wires
+from supernoded.topology import (
+    CoolantLoop,
+    NameNeighbour,
+    Pdu,
+    Plan,
+    Ring,
+    Topology,
+    call_neighbour,
+    drop_replica,
+    find_replica,
+    format_plan,
+    lint_plan,
+    list_groups,
+    name_neighbour,
+    number_replica,
+    parse_plan,
+    read_topology,
+)
+from supernoded.wire import Command, Datagrams, Find, Host, Http, Line, Machine, Node, Opening, Running, Stream, Tree, Wires
 
 __all__ = [
+    "ASSUMED",
+    "JOB_WATCHES",
     "NODE",
+    "SENT",
     "Action",
     "Actuator",
     "Case",
@@ -63,6 +86,7 @@ __all__ = [
     "Command",
     "CoolantLoop",
     "Datagrams",
+    "Deed",
     "Diagnosis",
     "Effect",
     "Fault",
@@ -75,6 +99,7 @@ __all__ = [
     "Host",
     "Http",
     "Incident",
+    "Job",
     "LapsedError",
     "Level",
     "Limits",
@@ -91,12 +116,15 @@ __all__ = [
     "OutletSwitch",
     "Outlets",
     "Pdu",
+    "Plan",
     "PluginError",
     "Reading",
+    "Record",
     "Remedy",
     "Result",
     "Ring",
     "Rule",
+    "Running",
     "Sensor",
     "Setpoint",
     "Severity",
@@ -107,6 +135,7 @@ __all__ = [
     "StagedShed",
     "State",
     "StateFile",
+    "StatusError",
     "Step",
     "Stream",
     "SupernodedError",
@@ -120,11 +149,32 @@ __all__ = [
     "Wires",
     "World",
     "YieldedError",
+    "ask_to_save",
+    "ask_to_stop",
     "call_neighbour",
+    "drop_replica",
+    "find_least",
+    "find_most",
+    "find_replica",
+    "format_plan",
+    "has_more_running",
     "hookimpl",
+    "is_read",
     "judge_drawing",
+    "lint_plan",
+    "list_groups",
+    "list_jobs",
+    "list_numbers",
+    "list_words",
     "make_reading",
     "name_neighbour",
+    "number_replica",
+    "parse_plan",
     "quote",
+    "read_record",
     "read_topology",
+    "say_outcomes",
+    "say_silent",
+    "say_why",
+    "take",
 ]

@@ -10,19 +10,21 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 
+from sqlalchemy import make_url
+
 from supernoded.admin.listening import Accept, Listen, listen_unix
 from supernoded.admin.occupying import occupy
 from supernoded.chores import Chores
 from supernoded.clock import Clock, SystemClock
-from supernoded.cluster.broker import HOST, EmbeddedBroker
-from supernoded.cluster.fabric import Fabric
-from supernoded.cluster.mqtt import AiomqttFabric
-from supernoded.cluster.tls import TlsFiles
+from supernoded.cluster.link.broker import HOST, EmbeddedBroker
+from supernoded.cluster.link.fabric import Fabric
+from supernoded.cluster.link.mqtt import AiomqttFabric
+from supernoded.cluster.link.tls import TlsFiles
 from supernoded.journal.retention import DAY, Limits
 from supernoded.journal.writer import Journal, open_journal
 from supernoded.notify import Notifier
 from supernoded.registry import Found, discover
-from supernoded.settings import Settings
+from supernoded.settings import Settings, read_secret
 from supernoded.wire import Host, Pen, Wires
 from supernoded.wire.reflex import lend_from
 from supernoded.wire.system import LINES, Devices, SystemHost, SystemWires
@@ -54,6 +56,7 @@ class Ports:
     wires: Callable[[Settings, Pen], WiresFor]
     uplink: Callable[[Settings], Uplink]
     journal: Callable[[Settings], Journal]
+    database: Callable[[Settings], Journal | None]  # that leases roles; None = the settings fix them
     listen: Callable[[Settings], Listen]
     chores: Callable[[Settings, Journal], Chores | None]
     plugins: Callable[[Settings], list[Found]]
@@ -71,6 +74,7 @@ def system_ports(environment: Mapping[str, str], log: logging.Logger) -> Ports:
         wires=_open_wires,
         uplink=partial(_open_uplink, log=log.getChild("mqtt")),
         journal=lambda settings: open_journal(settings.journal.file, clock, log=log.getChild("journal")),
+        database=lambda settings: _open_database(settings, clock, log.getChild("database")),
         listen=lambda settings: partial(_listen_alone, settings, log.getChild("admin")),
         chores=lambda settings, journal: Chores(journal, clock, _retention(settings), log.getChild("chores")),
         plugins=lambda settings: discover(settings.plugins_off),
@@ -87,6 +91,15 @@ async def _listen_alone(settings: Settings, log: logging.Logger, accept: Accept)
 def _open_wires(settings: Settings, pen: Pen) -> WiresFor:
     kinds = {**LINES, "reflex": lend_from(settings.reflex.socket)}
     return SystemWires(pen, devices=Devices(kinds)).owned_by
+
+
+def _open_database(settings: Settings, clock: Clock, log: logging.Logger) -> Journal | None:
+    """Nothing is opened yet. Raises SettingsError for a password that cannot be read."""
+    if not settings.leases_roles:
+        return None
+    url, secret = make_url(settings.journal.database), settings.journal.database_password_file
+    url = url if secret is None else url.set(password=read_secret(secret))
+    return open_journal(url.render_as_string(hide_password=False), clock, log=log)
 
 
 def _open_uplink(settings: Settings, log: logging.Logger) -> Uplink:

@@ -114,8 +114,9 @@ def _count_parts(daemon: Daemon) -> str:
 
 
 def _name_left_out(daemon: Daemon, log: logging.Logger) -> None:
-    if daemon.house.settings.journal.database:
-        log.warning("journal.database is set, and this version does not lease roles there yet: it works for its own node only")
+    settings = daemon.house.settings
+    if settings.journal.database and not settings.leases_roles:
+        log.warning("journal.database is not used: on a site of one node all roles are that node's")
     for found in daemon.house.parts.plugins:
         if found.trouble and found.name not in daemon.house.settings.plugins_off:
             log.warning("plugin %s is left out: %s", found.name, " ".join(found.trouble.split()))

@@ -7,7 +7,7 @@ import logging
 
 from supernoded.clock import Clock
 from supernoded.cluster import topics
-from supernoded.cluster.outbox import Letter, Outbox
+from supernoded.cluster.link.outbox import Letter, Outbox
 from supernoded.cluster.topics import EventTold, OutcomeTold, Payload
 from supernoded.errors import JournalError
 from supernoded.journal import entries

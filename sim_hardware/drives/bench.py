@@ -22,7 +22,7 @@ from sim_hardware.drives.stage import RigStage, let_act
 from sim_hardware.plant.words import Happening
 from sim_hardware.stand_ins import STAND_INS
 from supernoded.chaos.drive import Played, Setup, Stage
-from supernoded.cluster.mqtt import AiomqttFabric
+from supernoded.cluster.link.mqtt import AiomqttFabric
 from supernoded.errors import ChaosError
 
 T = TypeVar("T")

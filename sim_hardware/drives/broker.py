@@ -16,7 +16,7 @@ from pathlib import Path
 from sim_hardware.drives.children import end_child, read_tail, start_child
 from sim_hardware.drives.folder import ServeError
 from sim_hardware.drives.venues import LOOPBACK
-from supernoded.cluster.broker import BrokerError, EmbeddedBroker
+from supernoded.cluster.link.broker import BrokerError, EmbeddedBroker
 
 STARTS_WITHIN, ENDS_WITHIN = 10.0, 3.0  # s
 AGAIN = 1.0  # s until one that has ended is started again

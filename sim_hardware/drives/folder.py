@@ -18,6 +18,8 @@ LOCK = ".supernode-sim"  # also says that the folder is one of ours
 ENDPOINTS, CONTROL = "endpoints.json", "control.sock"
 TREE, TOOLS, SOCKET = "sys", "bin", "tools.sock"  # of a node
 BMC_LOGIN = "bmc-password"  # the file with what lets daemons into the BMCs
+API_LOGIN = "kubernetes-token"  # and into the API server
+KEYS = "keys"  # the folder of the nodes' keys and certificates
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 LONGEST = 107  # bytes of a socket's path; unix(7)
 
@@ -85,9 +87,9 @@ def _take(lock: TextIO, folder: Path) -> None:
 
 
 def _clear(folder: Path) -> None:
-    for name in (ENDPOINTS, CONTROL, BMC_LOGIN):
+    for name in (ENDPOINTS, CONTROL, BMC_LOGIN, API_LOGIN):
         (folder / name).unlink(missing_ok=True)
-    for tree in (*folder.glob(f"*/{TREE}"), *folder.glob(f"*/{TOOLS}")):
+    for tree in (*folder.glob(KEYS), *folder.glob(f"*/{TREE}"), *folder.glob(f"*/{TOOLS}")):
         shutil.rmtree(tree)
     for left in folder.glob(f"*/{SOCKET}"):
         left.unlink()

@@ -29,8 +29,9 @@ SCENARIOS = Path(__file__).parents[1] / "scenarios"
 PORTS = ("port0", "port1")  # of every card (L11)
 FANS = 8  # of every node (T3)
 COOLING = frozenset({"coolant.flow", "coolant.close", "coolant.open", "fan.full", "fan.auto"})
+CARDS = frozenset({"card.hold", "card.unhold", "card.isolate", "card.release", "card.test", "card.capture"})
 ORDERS = (
-    SWITCH_KINDS | JobActuator.kinds | COOLING | {"power.shed", "power.restore", "power.cap"}
+    SWITCH_KINDS | JobActuator.kinds | COOLING | CARDS | {"power.shed", "power.restore", "power.cap", "node.drain", "node.release"}
 )  # to devices, which a plugin offers where it is told of one
 
 CONDITIONS: Mapping[str, Sequence[Condition]] = MappingProxyType(
@@ -127,6 +128,9 @@ def _list_subjects(rack: Rack, measured: set[str]) -> Mapping[str, Sequence[str]
             *(f"line/feed-{feed}" for feed in dict.fromkeys(pdu.feed for pdu in rack.pdus)),
         ],
         "broker": ["broker"],
+        "database": ["database"],
+        "network": ["network"],  # between nodes, broker and database
+        "fleet": ["fleet"],  # all nodes together, as daemons tell of them
         "device": list(_list_devices(rack)),
     }
     return {family: members for family, members in families.items() if members}
@@ -141,6 +145,7 @@ def _list_devices(rack: Rack) -> Iterator[str]:
         (("/bmc",), (node.name for node in rack.nodes)),
     )
     yield from (f"{subject}{way}" for kinds, subjects in ways for subject in subjects for way in kinds)
+    yield from ("kubernetes",) if rack.sim.kubernetes else ()
 
 
 def _list_attributes(rack: Rack) -> Iterator[tuple[str, Mapping[str, tuple[str, ...]]]]:

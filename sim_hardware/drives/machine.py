@@ -13,13 +13,20 @@ from sim_hardware.rig import Rig
 from supernoded.wire import Machine
 from supernoded.wire.ports import Disk, Running
 
+HOG = 4711  # pid of the process that takes too much
+
 
 class SimHost:
-    """See `supernoded.wire.Host`. What it shows can be set by a scenario; of a rig's node the kernel log and the uptime are the plant's."""
+    """See `supernoded.wire.Host`. What it shows can be set; of a rig's node the kernel log and the uptime are the plant's, hogs the rig's.
+
+    `running` are its processes, `opened` the device files that they have open, by pid.
+    """
 
     def __init__(self, name: str, rig: Rig | None = None) -> None:
         self._name, self._rig = name, rig
-        self.machine = Machine(load=0.5, cpu_percent=3.0, memory_available=2.0e11, memory_percent=20.0)
+        self.machine = Machine(load=0.5, cpu_percent=3.0, memory_available=2.0e11, memory_percent=20.0, cores=128.0)
+        self.running: list[Running] = [Running(pid=1, name="init", cpu_percent=0.0, memory=1.0e7)]
+        self.opened: dict[int, tuple[str, ...]] = {}
         self.lines: list[str] = []  # of the kernel log
         self._read: dict[str, int] = {}
         if rig is not None:
@@ -29,7 +36,13 @@ class SimHost:
         """See `Host.look`."""
         if self._rig is None:
             return self.machine
-        return msgspec.structs.replace(self.machine, uptime=read_number(self._rig.world, self._name, "node.up_s"))
+        uptime, percent = read_number(self._rig.world, self._name, "node.up_s"), self.machine.memory_percent or 0.0
+        hog = self._rig.hogs.get(self._name)
+        if hog is None:
+            return msgspec.structs.replace(self.machine, uptime=uptime)
+        used = min(percent + hog.memory_percent, 100.0)
+        left = self._measure_memory() * (1.0 - used / 100.0)
+        return msgspec.structs.replace(self.machine, uptime=uptime, memory_percent=used, memory_available=left)
 
     async def disks(self) -> Sequence[Disk]:
         """See `Host.disks`."""
@@ -37,7 +50,17 @@ class SimHost:
 
     async def top(self, most: int) -> Sequence[Running]:
         """See `Host.top`."""
-        return [Running(pid=1, name="init", cpu_percent=0.0, memory=1.0e7)][:most]
+        hog = self._rig.hogs.get(self._name) if self._rig is not None else None
+        more = [] if hog is None else [Running(HOG, hog.name, 100.0 * hog.cores, self._measure_memory() * hog.memory_percent / 100.0, 1)]
+        return sorted([*self.running, *more], key=lambda one: (-one.cpu_percent, -one.memory, one.pid))[:most]
+
+    async def devices(self, pid: int) -> Sequence[str]:
+        """See `Host.devices`."""
+        return self.opened.get(pid, ())
+
+    def _measure_memory(self) -> float:
+        """All that it has, bytes."""
+        return (self.machine.memory_available or 0.0) / (1.0 - (self.machine.memory_percent or 0.0) / 100.0)
 
     async def kernel_lines(self, reader: str = "") -> Sequence[str]:
         """See `Host.kernel_lines`: a reader begins where the log ends when it first looks."""

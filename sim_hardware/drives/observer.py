@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from supernoded.chaos.drive import ACTION, Told
 from supernoded.cluster import topics
-from supernoded.cluster.fabric import Fabric, Message
+from supernoded.cluster.link.fabric import Fabric, Message
 from supernoded.cluster.topics import EventTold, OutcomeTold
 from supernoded.errors import SessionError
 from supernoded.model import Result

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from sim_hardware.devices.kubernetes import TOKEN
 from sim_hardware.devices.sysfs import name_ports
 from sim_hardware.devices.sysfs.ethernet import list_interfaces
 from sim_hardware.devices.sysfs.hwmon import CHIP, FANS
@@ -14,6 +15,7 @@ from sim_hardware.devices.tools.gauges import find_bus
 from sim_hardware.devices.tools.kernel_log import NVIDIA
 from sim_hardware.drives.bmcs import write_bmcs
 from sim_hardware.drives.commissioned import write_commissioned
+from sim_hardware.drives.folder import API_LOGIN
 from sim_hardware.drives.log_tree import FOLDER
 from sim_hardware.plant.cooling.sensing import name_cdu_serial
 from sim_hardware.plant.power.gauges_pdu import name_pdu_serial
@@ -32,6 +34,7 @@ class Places:
     logs: str = FOLDER  # the folder of `hccl.log`
     kernel: bool = False  # the kernel log is simulated too; else it is this machine's, and none of a node's daemon's business
     endpoints: Mapping[str, str] = field(default_factory=dict)  # device -> URL
+    seed: int = 0  # of the site's keys
 
 
 def list_plugins(rack: Rack, node: str, places: Places) -> dict[str, Any]:
@@ -53,8 +56,18 @@ def list_plugins(rack: Rack, node: str, places: Places) -> dict[str, Any]:
         tables["modbus"] = {"serials": serials}
     if recorded := write_commissioned(rack, places.folder):
         tables["thermal"] = {"commissioning": recorded}
+    if url := places.endpoints.get("kubernetes"):
+        tables["kubernetes"] = {"url": url, "token_file": _write_token(places.folder), "insecure": True}
     bmcs = write_bmcs(rack, node, places.folder, places.endpoints)
     return {**tables, "redfish": bmcs} if bmcs else tables
+
+
+def _write_token(folder: Path) -> str:
+    """What lets the daemons into the simulated API server, which speaks plain http. Raises OSError."""
+    file = folder / API_LOGIN
+    file.write_text(TOKEN, encoding="utf-8")
+    file.chmod(0o600)
+    return str(file)
 
 
 def _list_serials(rack: Rack) -> dict[str, str]:

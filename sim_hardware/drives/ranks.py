@@ -62,7 +62,7 @@ async def speak_for(crew: Crew, node: str, path: Path, is_there: Callable[[], bo
 
 async def _take_turn(crew: Crew, node: str, path: Path, lines: dict[Peer, Line]) -> None:
     here = [peer for peer in crew.peers if peer.node == node]
-    for peer in [peer for peer in lines if peer.node != node or lines[peer].lost]:
+    for peer in [peer for peer in lines if peer not in here or lines[peer].lost]:
         _hang_up(lines.pop(peer))
     for peer in here:
         if peer.alive and peer not in lines:

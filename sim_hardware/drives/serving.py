@@ -8,7 +8,7 @@ import resource
 import time
 from collections.abc import AsyncIterator, Coroutine, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from sim_hardware.bus import serve_pty
 from sim_hardware.devices.job import Crew
 from sim_hardware.drives.broker import serve_broker
 from sim_hardware.drives.control import Desk, serve_control
+from sim_hardware.drives.doors import serve_door
 from sim_hardware.drives.folder import CONTROL, ENDPOINTS, TREE, ServeError, occupy, write_whole
 from sim_hardware.drives.nodes import Trees, serve_nodes
 from sim_hardware.drives.pacing import PlantClock
@@ -54,7 +55,7 @@ async def serve_rack(rack: Rack, folder: Path, seed: int = 0, *, more: str = "",
         folder = stack.enter_context(occupy(folder, _list_names(rack)))
         clock = PlantClock(asyncio.get_running_loop().time)
         rig = Rig(World(rack, seed, clock), folder, seed)
-        _raise_file_limit(len(rig.devices) + len(rig.trees))
+        _raise_file_limit(len(rig.devices) + 2 * len(rig.trees))
         trees = Trees(rig, folder)
         try:
             trees.make_first()
@@ -64,7 +65,9 @@ async def serve_rack(rack: Rack, folder: Path, seed: int = 0, *, more: str = "",
         broker = LOOPBACK, await stack.enter_async_context(serve_broker(folder))
         await stack.enter_async_context(serve_control(Desk(rig, CATALOGUE, seed, clock), folder / CONTROL))
         endpoints |= {"broker": f"mqtt://{LOOPBACK}:{broker[1]}", "control": f"unix://{folder / CONTROL}"}
-        _write_daemons_files(rack, folder, endpoints, broker, more, off)
+        doors = {node.name: await stack.enter_async_context(serve_door(LOOPBACK)) for node in rack.nodes}
+        (folder / TOPOLOGY).write_text(write_site(rack, endpoints, doors), encoding="utf-8")
+        _write_daemons_files(rack, Places(folder, broker, "", endpoints=endpoints, seed=seed), more, off)
         keeping = await stack.enter_async_context(_keep(trees.keep()))
         for work in _list_job_work(rig, folder):
             await stack.enter_async_context(_keep(work))
@@ -107,15 +110,11 @@ async def _open(stack: AsyncExitStack, rig: Rig, folder: Path) -> dict[str, str]
     return {**rig.endpoints, **await serve_nodes(stack, rig, folder)}
 
 
-def _write_daemons_files(
-    rack: Rack, folder: Path, endpoints: dict[str, str], broker: tuple[str, int], more: str, off: tuple[str, ...]
-) -> None:
-    (folder / TOPOLOGY).write_text(write_site(rack, endpoints), encoding="utf-8")
+def _write_daemons_files(rack: Rack, site: Places, more: str, off: tuple[str, ...]) -> None:
     for node in rack.nodes:
-        home = folder / node.name
-        places = Places(folder, broker, str(home / TREE), logs=str(home), endpoints=endpoints)
-        settings = write_settings(rack, node.name, places, more, off)
-        (folder / node.name / SETTINGS).write_text(settings, encoding="utf-8")
+        home = site.folder / node.name
+        settings = write_settings(rack, node.name, replace(site, sysfs=str(home / TREE), logs=str(home)), more, off)
+        (home / SETTINGS).write_text(settings, encoding="utf-8")
 
 
 def _raise_file_limit(needed: int) -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 import msgspec
 import tomli_w
 
+from sim_hardware.drives.keys import write_keys
 from sim_hardware.drives.plugins import Places, list_absent, list_plugins
 from sim_hardware.plant.power.spec import read_rack
 from sim_hardware.rack import Rack
@@ -21,10 +23,11 @@ TOPOLOGY = "topology.toml"
 DURABLE = "durable"  # where the simulated vaults say that steps are
 
 
-def write_site(rack: Rack, endpoints: Mapping[str, str]) -> str:
-    """The topology file, with the URL of every device filled in."""
+def write_site(rack: Rack, endpoints: Mapping[str, str], doors: Mapping[str, str] = MappingProxyType({})) -> str:
+    """The topology file, with the URL of every device filled in, and the address of every node that has a door."""
     wired = msgspec.structs.replace(
         rack,
+        nodes=tuple(msgspec.structs.replace(node, address=doors.get(node.name, node.address)) for node in rack.nodes),
         ups=tuple(_wire(ups, endpoints.get(f"ups/{ups.name}", "")) for ups in _list_tested(rack)),
         pdus=tuple(_wire(pdu, endpoints.get(f"pdu/{pdu.name}", "")) for pdu in rack.pdus),
         loops=tuple(_wire(loop, endpoints.get(loop.subject, "")) for loop in rack.loops),
@@ -35,7 +38,7 @@ def write_site(rack: Rack, endpoints: Mapping[str, str]) -> str:
 def write_settings(rack: Rack, node: str, places: Places, more: str = "", off: tuple[str, ...] = ()) -> str:
     """The settings of a node's daemon. `more` is TOML that wins; `off` are plugins that are not loaded. Raises OSError.
 
-    A simulated rack runs in `act`.
+    A simulated rack runs in `act`, and `cardctl` is its fence. Where `more` names a database, its roles are leased there.
     """
     (host, port), home = places.broker, places.folder / node
     wanted: dict[str, Any] = msgspec.toml.decode(more) if more else {}
@@ -47,7 +50,9 @@ def write_settings(rack: Rack, node: str, places: Places, more: str = "", off: t
         "runtime": str(home / "run"),
         "topology": str(places.folder / TOPOLOGY),
         "plugins_off": list(absent),
-        "roles": seat_roles(rack),
+        "roles": {} if wanted.get("journal", {}).get("database") else seat_roles(rack),
+        "hooks": {verb: ["cardctl", verb, "{card}"] for verb in ("isolate", "release", "test")},
+        "keys": write_keys(rack, node, places.folder, places.seed),
         "mqtt": {"host": host, "port": port},
         "vault": {"durable": str(places.folder / DURABLE)},
         "admin": {"group": "", "operators": ""},
@@ -67,7 +72,14 @@ def seat_roles(rack: Rack) -> dict[str, str]:
     rings = {f"ring/{ring.name}": ring.order[0] for ring in rack.rings if ring.level == "cluster"}
     feeds = dict.fromkeys((*(ups.name for ups in rack.ups), *(pdu.feed for pdu in rack.pdus)), first)
     cdus = {loop.subject: first for loop in rack.loops}
-    return {**rings, **cdus, **{f"feed/{feed}": node for feed, node in feeds.items()}, **({f"power/{SITE}": first} if feeds else {})}
+    site = dict.fromkeys(("fleet", "spares"), first)
+    return {
+        **rings,
+        **cdus,
+        **site,
+        **{f"feed/{feed}": node for feed, node in feeds.items()},
+        **({f"power/{SITE}": first} if feeds else {}),
+    }
 
 
 def _list_tested(rack: Rack) -> Iterator[Ups]:

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 from sim_hardware.devices.job import Crew
 from sim_hardware.drives.commissioning import commission
+from sim_hardware.drives.doors import PORT, serve_door
 from sim_hardware.drives.known import load_known_rack
 from sim_hardware.drives.observer import Observer
 from sim_hardware.drives.playing import CLUSTER, Repertoire, list_off
@@ -62,6 +63,7 @@ async def _play(loop: SimLoop, setup: Setup, folder: Path, direct: Callable[[Sta
     rig = Rig(World(rack, setup.seed, loop.time), folder, setup.seed)
     site = SimSite(loop, rig=rig)
     site.broker.start()
+    site.database.start()
     rig.world.watches.append(lambda happening: loop.trace("plant", happening.kind, happening.subject, happening.text))
     async with rig.serve(SimNetwork(site.net)):
         commission(rig)
@@ -79,12 +81,24 @@ async def _play(loop: SimLoop, setup: Setup, folder: Path, direct: Callable[[Sta
 
 
 def _start_daemons(site: SimSite, rig: Rig, setup: Setup, folder: Path) -> None:
-    (folder / TOPOLOGY).write_text(write_site(rig.world.rack, rig.endpoints))
-    off, places = list_off(setup), Places(folder, BROKER, SYSFS, kernel=True, endpoints=rig.endpoints)
+    doors = {node.name: open_door(site, node.name) for node in rig.world.rack.nodes}
+    (folder / TOPOLOGY).write_text(write_site(rig.world.rack, rig.endpoints, doors))
+    off, places = list_off(setup), Places(folder, BROKER, SYSFS, kernel=True, endpoints=rig.endpoints, seed=setup.seed)
     for node in rig.world.rack.nodes:
         config = folder / f"{node.name}.toml"
         config.write_text(write_settings(rig.world.rack, node.name, places, setup.settings, off))
         site.start(node.name, config)
+
+
+def open_door(site: SimSite, node: str) -> str:
+    """Let something answer on a node's machine, and give its address."""
+
+    async def live() -> None:
+        async with serve_door(site.net.address(node), PORT):
+            await site.loop.create_future()
+
+    site.install(node, lambda: site.loop.spawn(f"{node}/door", live, host=node))
+    return f"{site.net.address(node)}:{PORT}"
 
 
 def _start_ranks(loop: SimLoop, site: SimSite, rig: Rig, folder: Path) -> None:
@@ -93,7 +107,8 @@ def _start_ranks(loop: SimLoop, site: SimSite, rig: Rig, folder: Path) -> None:
     if crew.peers:
         loop.spawn("job", partial(look_after, crew))
         for node in rig.world.rack.nodes:
-            loop.spawn(f"{node.name}/job", partial(speak_for, crew, node.name, find_socket(folder, node.name)), host=node.name)
+            speak = partial(speak_for, crew, node.name, find_socket(folder, node.name))
+            site.install(node.name, partial(loop.spawn, f"{node.name}/job", speak, host=node.name))
 
 
 def _bound(loop: SimLoop, max_wall: float, main: asyncio.Task[Any]) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
+from sim_hardware.drives.database import SimDatabase
 from sim_hardware.drives.machine import SimHost
 from sim_hardware.drives.wires import RigWires
 from sim_hardware.fabric import Broker
@@ -29,47 +30,64 @@ Plugins = Callable[[Settings], Sequence[Found]]
 
 
 class SimSite:
-    """One loop, one network, one broker, and daemons that live and die on them. Their files are real.
+    """One loop, one network, one broker, one database, and daemons that live and die on them. Their files are real.
 
+    Broker and database run once they are started.
     With a rig, their nodes' `/sys/class` and tools are its own.
     """
 
     def __init__(self, loop: SimLoop, plugins: Plugins | None = None, *, rig: Rig | None = None, skew: float = 0.05) -> None:
         self.loop, self.net = loop, Net(loop)
-        self._rig = rig
+        self.rig = rig
         self.broker = Broker(self.net)
+        self.database = SimDatabase(self.net)
         self.hosts: dict[str, SimHost] = {}
         self.clocks: dict[str, SimClock] = {}
+        self._installed: dict[str, list[Callable[[], object]]] = {}  # by machine
         self._plugins = plugins or (lambda settings: discover(settings.plugins_off))
         self._skew = skew
 
-    def start(self, node: str, config: Path) -> Process:
-        """Start the daemon of a node, or start it anew after it died."""
-        return self.loop.spawn(node, partial(self._live, node, config))
+    def start(self, node: str, config: Path, *, machine: str = "") -> Process:
+        """Start the daemon of a node, or start it anew after it died. `machine` = where, if that is not the node's own."""
+        return self.loop.spawn(machine or node, partial(self._live, node, machine or node, config))
 
-    async def _live(self, node: str, config: Path) -> None:
-        log = self._log(node)
+    def install(self, machine: str, start: Callable[[], object]) -> None:
+        """Start something on a machine, now and whenever that boots. The daemon is started by whoever boots it."""
+        self._installed.setdefault(machine, []).append(start)
+        start()
+
+    def boot(self, machine: str) -> None:
+        """Start all that is installed on a machine."""
+        for start in self._installed.get(machine, []):
+            start()
+
+    async def _live(self, node: str, machine: str, config: Path) -> None:
+        log = self._log(machine)
+        if machine in self.clocks:
+            self.clocks[machine].begin_life()
         try:
-            code = await run_process(lambda: read_settings(config, {}), self.ports(node, log), log)
+            code = await run_process(lambda: read_settings(config, {}), self.ports(node, log, machine), log)
         except SupernodedError as error:
             log.error("%s", error)
             code = 78
         if code:
             raise SystemExit(code)
 
-    def ports(self, node: str, log: logging.Logger) -> Ports:
-        """The world as this node sees it."""
-        clock = self.clocks.setdefault(node, SimClock(self.loop, node, skew=self._skew * len(self.clocks)))
-        process = self.loop.processes[node]
+    def ports(self, node: str, log: logging.Logger, machine: str = "") -> Ports:
+        """The world as this node sees it from its machine, or from another."""
+        machine = machine or node
+        clock = self.clocks.setdefault(machine, SimClock(self.loop, machine, skew=self._skew * len(self.clocks)))
+        process = self.loop.processes[machine]
         return Ports(
             clock=clock,
-            host=self._find_host(node),
+            host=self._find_host(machine),
             uid=process.uid,
             pid=process.pid,
             notifier=Notifier({}, process.pid, log),
-            wires=partial(_open_wires, self._rig, node),
+            wires=partial(_open_wires, self.rig, node),
             uplink=lambda _: Uplink("broker:1883", self.broker),
             journal=lambda settings: self._open_journal(settings, clock, log),
+            database=lambda settings: self._open_database(machine, settings, clock, log),
             listen=lambda settings: partial(listen_simulated, settings.admin.socket),
             chores=lambda _, __: None,
             plugins=lambda settings: list(self._plugins(settings)),
@@ -78,7 +96,7 @@ class SimSite:
     def _find_host(self, node: str) -> SimHost:
         """The machine, which outlives its daemons."""
         if node not in self.hosts:
-            self.hosts[node] = SimHost(node, self._rig)
+            self.hosts[node] = SimHost(node, self.rig)
         return self.hosts[node]
 
     def _open_journal(self, settings: Settings, clock: SimClock, log: logging.Logger) -> Journal:
@@ -86,6 +104,12 @@ class SimSite:
         journal = open_journal(settings.journal.file, clock, log=log)
         self.loop.on_close.append(journal.abandon)
         return journal
+
+    def _open_database(self, node: str, settings: Settings, clock: SimClock, log: logging.Logger) -> Journal | None:
+        """The site's, beside the nodes' own folders, where the settings lease roles."""
+        if not settings.leases_roles:
+            return None
+        return self.database.open(node, settings.state.parent / "database.db", clock, log)
 
     def _log(self, node: str) -> logging.Logger:
         """A logger whose lines go into the trace."""

@@ -63,9 +63,27 @@ class RigWires:
         """See `Wires.datagrams`."""
         return self._system.datagrams(url)
 
-    def http(self, url: str, *, user: str = "", password_file: str = "", ca_file: str = "", insecure: bool = False) -> Http:
+    def http(
+        self,
+        url: str,
+        *,
+        user: str = "",
+        password_file: str = "",
+        ca_file: str = "",
+        insecure: bool = False,
+        token_file: str = "",
+        body_type: str = "application/json",
+    ) -> Http:
         """See `Wires.http`."""
-        return self._system.http(url, user=user, password_file=password_file, ca_file=ca_file, insecure=insecure)
+        return self._system.http(
+            url,
+            user=user,
+            password_file=password_file,
+            ca_file=ca_file,
+            insecure=insecure,
+            token_file=token_file,
+            body_type=body_type,
+        )
 
     async def close(self) -> None:
         """Close every line of every owner."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -19,17 +20,19 @@ from sim_hardware.fabric.packets import (
     Publish,
     Suback,
     Subscribe,
+    Unsubscribe,
 )
 from sim_hardware.fabric.sessions import Session, Stored
 from sim_hardware.fabric.topics import is_filter, is_topic, matches
 from sim_hardware.loop.process import Process
 from sim_hardware.net import Net
-from supernoded.cluster.fabric import Link, Message
+from supernoded.cluster.link.fabric import Link, Message
 from supernoded.errors import CertificateRefusedError, SessionError
 
 CONNECT_TIMEOUT = 10.0  # seconds; aiomqtt's default
 GRACE = 1.5  # keepalives of silence after which a broker gives a client up: MQTT 5 section 3.1.2.10
 REFUSED = "certificate refused"
+MOST_PAST = 20_000  # retained messages that are remembered after they were replaced
 
 
 class Broker:
@@ -42,6 +45,8 @@ class Broker:
         self.sessions: dict[str, Session] = {}
         self.process: Process | None = None
         self._clients: dict[str, Client] = {}
+        self._past: deque[tuple[float, str, Stored | None]] = deque(maxlen=MOST_PAST)  # what a retained message took the place of, and when
+        self._rewound: dict[str, tuple[Stored | None, Stored | None]] = {}  # by topic: the old one, and the one that it took the place of
         self._denied: dict[str, None] = {}
         self._refused: dict[str, None] = {}
 
@@ -63,6 +68,27 @@ class Broker:
             self.retained.clear()
         if not keep_sessions:
             self.sessions.clear()
+
+    def rewind(self, seconds: float) -> None:
+        """Retain what was retained so many seconds ago, as from an old copy; with 0 undo that where nobody has said anything since."""
+        if not seconds:
+            self._put({topic: new for topic, (old, new) in self._rewound.items() if self.retained.get(topic) is old})
+            self._rewound.clear()
+            return
+        before = {topic: kept for at, topic, kept in reversed(self._past) if at > self.now() - seconds}
+        self._rewound = {topic: (old, self.retained.get(topic)) for topic, old in before.items() if self.retained.get(topic) is not old}
+        self._put({topic: old for topic, (old, _) in self._rewound.items()})
+
+    def is_rewound(self) -> bool:
+        """Whether something is retained that is older than what was."""
+        return any(self.retained.get(topic) is old for topic, (old, _) in self._rewound.items())
+
+    def _put(self, messages: dict[str, Stored | None]) -> None:
+        for topic, stored in messages.items():
+            if stored is None:
+                self.retained.pop(topic, None)
+            else:
+                self.retained[topic] = stored
 
     def deny(self, pattern: str) -> None:
         """Refuse to publish to, and to subscribe exactly to, what this filter selects."""
@@ -142,6 +168,8 @@ class Broker:
         if any(matches(pattern, message.topic) for pattern in self._denied):
             return "not authorized"
         stored = Stored.of(message, self.now())
+        if message.retain:
+            self._past.append((self.now(), message.topic, self.retained.get(message.topic)))
         if message.retain and message.payload:
             self.retained[message.topic] = stored
         elif message.retain:
@@ -203,6 +231,10 @@ class Client(PacketProtocol):
                 session.pending.pop(number, None)
             case Subscribe(number=number, filters=filters):
                 self.send(Suback(number, self._broker.subscribe(session, filters)))
+            case Unsubscribe(number=number, filters=filters):
+                for pattern in filters:
+                    session.filters.pop(pattern, None)
+                self.send(Suback(number))
             case Disconnect():
                 self._will = None
                 self._leave()

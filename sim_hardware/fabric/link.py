@@ -18,8 +18,9 @@ from sim_hardware.fabric.packets import (
     Publish,
     Suback,
     Subscribe,
+    Unsubscribe,
 )
-from supernoded.cluster.fabric import Message
+from supernoded.cluster.link.fabric import Message
 from supernoded.errors import PublishDeniedError, SessionError
 
 INBOX = 10_000  # messages; a client that reads so much slower than it is sent to loses its link
@@ -64,6 +65,11 @@ class SimLink(PacketProtocol):
         answer = await self._ask(number, Subscribe(number, tuple(filters)))
         if isinstance(answer, Suback) and answer.refused:
             raise SessionError(f"{self._broker}: subscribing to {answer.refused[0]} was refused; check the filter and this client's rights")
+
+    async def unsubscribe(self, filters: Sequence[str]) -> None:
+        """See `Link.unsubscribe`."""
+        number = next(self._numbers)
+        await self._ask(number, Unsubscribe(number, tuple(filters)))
 
     async def messages(self) -> AsyncIterator[Message]:
         """See `Link.messages`; what had arrived before the loss still comes."""

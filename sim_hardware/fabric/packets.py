@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from supernoded.cluster.fabric import Message
+from supernoded.cluster.link.fabric import Message
 
 LENGTH = 4  # bytes before each packet, big-endian
 
@@ -57,6 +57,13 @@ class Suback(Packet, frozen=True, tag=True):
     refused: tuple[str, ...] = ()
 
 
+class Unsubscribe(Packet, frozen=True, tag=True):
+    """A client wants no more of what these filters select; answered by `Suback`."""
+
+    number: int
+    filters: tuple[str, ...]
+
+
 class Ping(Packet, frozen=True, tag=True):
     """A client is alive."""
 
@@ -71,7 +78,7 @@ class Disconnect(Packet, frozen=True, tag=True):
     reason: str = ""
 
 
-AnyPacket = Connect | Connack | Publish | Puback | Subscribe | Suback | Ping | Pong | Disconnect
+AnyPacket = Connect | Connack | Publish | Puback | Subscribe | Unsubscribe | Suback | Ping | Pong | Disconnect
 _DECODER = msgspec.msgpack.Decoder(AnyPacket)
 
 

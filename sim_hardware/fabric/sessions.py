@@ -10,7 +10,7 @@ import msgspec
 
 from sim_hardware.fabric.packets import AnyPacket, Publish
 from sim_hardware.fabric.topics import matches
-from supernoded.cluster.fabric import Message
+from supernoded.cluster.link.fabric import Message
 
 PENDING = 1000  # messages waiting for one session, as in mosquitto's max_queued_messages; newer ones are dropped
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from sim_hardware.devices.kubernetes import ApiServer
 from sim_hardware.devices.modbus import SerialDevice, TcpDevice
 from sim_hardware.devices.modbus.layout import Field
 from sim_hardware.devices.nut import NutServer
 from sim_hardware.devices.redfish import RedfishDevice
 from sim_hardware.devices.snmp import SnmpServer
 from sim_hardware.faults.place import Place
-from sim_hardware.faults.reading import ReadingError, ask_nut, pick, read_nut, read_oid, read_page, read_register, send_page
+from sim_hardware.faults.reading import ReadingError, ask_nut, pick, read_json, read_nut, read_oid, read_page, read_register, send_page
 
 _UPTIME_OF_MAKER = "1.3.6.1.2.1.1.1.0"  # sysDescr
 _LOST = "1.3.6.1.2.1.33.1.6.2.1.2.20"  # upsAlarmCommunicationsLost stands
@@ -24,6 +25,8 @@ async def ask_name(place: Place) -> str:
         return f"{await read_oid(rig, name, _UPTIME_OF_MAKER)!r}"
     if isinstance(device, RedfishDevice):
         return f"{pick(await read_page(rig, name, _find_root(name)), 'Name')}"
+    if isinstance(device, ApiServer):
+        return f"{pick(await read_json(rig, name, '/version'), 'gitVersion')}"
     if isinstance(device, TcpDevice | SerialDevice):
         return f"{await read_register(rig, name, device.unit.subject, device.unit.map.serial)}"
     raise ReadingError(f"{name}: nobody knows how to ask it")

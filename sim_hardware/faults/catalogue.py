@@ -16,10 +16,13 @@ from sim_hardware.faults import (
     job,
     lines,
     links,
+    machines,
     memory,
+    network,
     pdus,
     power,
     rings,
+    schedulers,
     sensors,
     software,
     tools,
@@ -27,6 +30,27 @@ from sim_hardware.faults import (
 )
 from sim_hardware.faults.kind import Kind
 
-_ROOMS = (power, ups, pdus, cooling, coolant, heat, links, rings, cards, memory, job, sensors, devices, bmcs, lines, tools, software)
+_ROOMS = (
+    power,
+    ups,
+    pdus,
+    cooling,
+    coolant,
+    heat,
+    links,
+    rings,
+    cards,
+    memory,
+    job,
+    sensors,
+    devices,
+    bmcs,
+    lines,
+    tools,
+    software,
+    machines,
+    network,
+    schedulers,
+)
 
 CATALOGUE: Mapping[str, Kind[Any]] = MappingProxyType({kind.kind: kind for room in _ROOMS for kind in room.KINDS})

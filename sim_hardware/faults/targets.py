@@ -103,6 +103,8 @@ _FAMILIES: Mapping[str, Callable[[Rig], Iterable[str]]] = MappingProxyType(
         "tool": lambda rig: (f"{node}/{tool}" for node in rig.tools for tool in TOOLS),
         "sensor": lambda rig: (f"{sensor.subject}:{sensor.quantity}" for sensor in sensors(rig.world.site)),
         "broker": lambda _rig: ("broker",),
+        "database": lambda _rig: ("database",),
+        "network": lambda _rig: ("network",),
         "ring": lambda rig: (f"ring/{ring.name}" for ring in rig.world.rack.rings),
     }
 )

@@ -30,6 +30,8 @@ _QUESTIONS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "mlxlink": ("-d", "mlx5_0"),
         "lldpcli": ("-f", "json", "show", "neighbors"),
         "switch_cli": ("--help",),
+        "cardctl": ("--help",),
+        "scontrol": ("--version",),
     }
 )
 _ALIKE = 0.85  # share of characters that stay in a text that is the same but for a time

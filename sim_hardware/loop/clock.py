@@ -13,11 +13,21 @@ class SimClock:
 
     def __init__(self, loop: SimLoop, name: str, *, skew: float = 0.0) -> None:
         self._loop, self._name, self._skew = loop, name, skew
+        self._set = 0.0  # by earlier lives' jumps, from which a later life's `now` begins
         self.jump = 0.0
+
+    @property
+    def error(self) -> float:
+        """By how much its wall clock was set, s."""
+        return self._set + self.jump
+
+    def begin_life(self) -> None:
+        """What begins now takes the wall clock as it is, and never sees it jump."""
+        self._set, self.jump = self._set + self.jump, 0.0
 
     def now(self) -> float:
         """Seconds since the Unix epoch; never jumps."""
-        return self._loop.wall() + self._skew
+        return self._loop.wall() + self._skew + self._set
 
     def wall(self) -> float:
         """Seconds since the Unix epoch as the machine shows them."""

@@ -32,7 +32,7 @@ switch      switch.dropping switch.kept
 *           block.worn block.read_error pool.synced pool.sync_failed snapshot.taken snapshot.torn
 job         checkpoint.requested checkpoint.begun checkpoint.committed checkpoint.failed checkpoint.withdrawn
 job         comm.timeout
-job         job.hung job.recovered job.lost job.aborted job.resumed job.restoring job.stopped job.remapped
+job         job.hung job.recovered job.lost job.aborted job.resumed job.restoring job.stopped job.remapped job.replica_dropped
 rank        rank.silent rank.recovered
 """
 

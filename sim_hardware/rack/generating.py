@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from sim_hardware.rack.shape import Cable, Card, Loop, Node, Outlet, Pdu, Rack, Ring, Sim, SimNode, SimPower, Spare, Switch, Ups
 
-GENERATED = ("rack-1x8", "rack-4x8", "pod-16x8", "pod-128x8", "pod-1024x8")
+GENERATED = ("rack-1x8", "rack-4x8", "pod-5x8", "pod-16x8", "pod-128x8", "pod-1024x8")
 
 _NAME = re.compile(r"(?:rack|pod)-([1-9][0-9]{0,3})x([1-9][0-9]?)")
 _FEEDS = ("A", "B")

@@ -22,6 +22,7 @@ class Node(_Table, frozen=True, kw_only=True):
     cards: Annotated[int, Meta(ge=0, le=64)]
     feeds: tuple[str, ...] = ()
     loop: str = ""
+    address: str = ""  # where its machine answers past the broker; the drives fill it in
 
     def list_cards(self) -> tuple[str, ...]:
         """The subjects of its cards."""
@@ -182,6 +183,7 @@ class Sim(_Table, frozen=True, kw_only=True):
     node: SimNode = SimNode()
     loops: dict[str, SimLoop] = {}
     job: SimJob | None = SimJob()
+    kubernetes: bool = False  # an API server knows the nodes, and the daemons are told of it
 
 
 class Rack(_Table, frozen=True, kw_only=True):

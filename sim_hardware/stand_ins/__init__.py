@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import Protocol
 
 from sim_hardware.devices.panel import Panel
+from sim_hardware.stand_ins.cards import BlameTheCardAlways, IsolateAtOnce, ShrinkByOne
 from sim_hardware.stand_ins.careful import Careful
 from sim_hardware.stand_ins.wrong import (
     AlwaysShed,
@@ -47,5 +48,8 @@ STAND_INS: Mapping[str, Callable[[], StandIn]] = MappingProxyType(
         "full-cooling": FullCooling,
         "restore-all-at-once": RestoreAllAtOnce,
         "believe-every-flag": BelieveEveryFlag,
+        "isolate-at-once": IsolateAtOnce,
+        "shrink-by-one": ShrinkByOne,
+        "blame-the-card-always": BlameTheCardAlways,
     }
 )

@@ -5,12 +5,16 @@ from __future__ import annotations
 import asyncio
 import pwd
 
+from supernoded.admin.archives import Archives
+from supernoded.admin.card_desk import CardDesk
 from supernoded.admin.condition import tell_status
 from supernoded.admin.desk import Caller, Request
-from supernoded.admin.diagnosing import choose_incidents, choose_readings, find_related, order_verdicts
+from supernoded.admin.diagnosing import diagnose
 from supernoded.admin.heating import DEW_MARGIN, Site, find_told, list_heat
 from supernoded.admin.holding import lay_hand, list_loops, take_hand_off
 from supernoded.admin.linking import list_links
+from supernoded.admin.mustering import reset_breaker, tell_breakers, tell_nodes
+from supernoded.admin.placing import find_rank_map
 from supernoded.admin.powering import list_power
 from supernoded.admin.recalling import recall_timeline
 from supernoded.admin.standing import recall_standing
@@ -22,25 +26,30 @@ from supernoded.journal import entries, queries
 from supernoded.messages import (
     ActionFilter,
     Actions,
+    BreakerReset,
+    Breakers,
+    BreakerWasReset,
     CheckpointAsk,
+    Deed,
     Diagnosed,
     EventFilter,
     Events,
     Handed,
     HandOrder,
     Health,
-    Holds,
     IncidentFilter,
     Incidents,
     Jobs,
     Links,
     ModeChanged,
     Modes,
+    Nodes,
     Part,
     Plugin,
     Plugins,
     PolicyMode,
     Power,
+    RankMap,
     ReadingFilter,
     Readings,
     Rehearsed,
@@ -65,6 +74,7 @@ class FrontDesk:
 
     def __init__(self, house: House) -> None:
         self._h = house
+        self.cards = CardDesk(house, _find_name)
 
     def _now(self) -> float:
         return self._h.clock.now()
@@ -96,18 +106,21 @@ class FrontDesk:
         """See `Desk.links`."""
         return Links(now=self._now(), links=list_links(self._h.readings(), self._h.last_words(), self._h.settings.topology))
 
+    async def nodes(self) -> Nodes:
+        """See `Desk.nodes`."""
+        return await tell_nodes(self._h)
+
+    async def breakers(self) -> Breakers:
+        """See `Desk.breakers`."""
+        return await tell_breakers(self._h)
+
+    async def reset_breaker(self, name: str, wanted: BreakerReset, caller: Caller) -> BreakerWasReset:
+        """See `Desk.reset_breaker`."""
+        return await reset_breaker(self._h, name, wanted, await _find_name(caller.uid))
+
     async def diagnose(self, subject: str) -> Diagnosed | None:
         """See `Desk.diagnose`."""
-        related = find_related(subject, self._h.settings.topology)
-        verdicts = order_verdicts(self._h.last_words(), subject, related)
-        readings = choose_readings(self._h.readings(), subject)
-        incidents = choose_incidents(self._h.incidents, subject, related)
-        if not verdicts and not readings and not incidents and subject not in self._h.settings.topology.subjects():
-            return None
-        causes = self._h.explain([subject])
-        return Diagnosed(
-            now=self._now(), subject=subject, related=related[1:], verdicts=verdicts, causes=causes, readings=readings, incidents=incidents
-        )
+        return diagnose(self._h, subject)
 
     async def power(self) -> Power:
         """See `Desk.power`."""
@@ -116,12 +129,13 @@ class FrontDesk:
 
     async def timeline(self, incident: str) -> Timeline | None:
         """See `Desk.timeline`."""
-        one = await self._h.journal.ask(queries.incident(incident)) if incident else await self._find_newest_of_power()
-        return None if one is None else await recall_timeline(self._h.journal, one, self._now())
+        archives = Archives(self._h)
+        one = await archives.find_first(queries.incident(incident)) if incident else await self._find_newest_of_power(archives)
+        return None if one is None else await recall_timeline(archives, one, self._now())
 
-    async def _find_newest_of_power(self) -> Incident | None:
+    async def _find_newest_of_power(self, archives: Archives) -> Incident | None:
         kinds = sorted({rule.kind for rule in self._h.parts.rules if rule.kind.startswith("power.")})
-        found = [await self._h.journal.ask(queries.incidents(queries.Filter(kind=kind, limit=1))) for kind in kinds]
+        found = [rows for kind in kinds for rows in await archives.ask(queries.incidents(queries.Filter(kind=kind, limit=1)))]
         return choose_incident(one for rows in found for one in rows.rows)
 
     async def thermal(self) -> Thermal:
@@ -152,6 +166,10 @@ class FrontDesk:
         """See `Desk.jobs`."""
         return Jobs(now=self._now(), jobs=tuple(self._h.jobs.desk.list_jobs()))
 
+    async def map_ranks(self, job: str) -> RankMap | None:
+        """See `Desk.map_ranks`."""
+        return find_rank_map(self._h.readings(), job, self._now())
+
     async def find_checkpoint(self, job: str, request: str) -> Requested:
         """See `Desk.find_checkpoint`."""
         found = self._h.jobs.desk.find_request(job, request)
@@ -167,46 +185,47 @@ class FrontDesk:
     async def incidents(self, wanted: IncidentFilter) -> Incidents:
         """See `Desk.incidents`."""
         asked = queries.Filter(subject=wanted.subject, only_open=not wanted.all, limit=wanted.limit)
-        found = await self._h.journal.ask(queries.incidents(asked))
-        return Incidents(now=self._now(), incidents=found.rows, left_off=found.left_off)
+        archives = Archives(self._h)
+        found = await archives.find_rows(queries.incidents(asked), lambda one: one.opened, wanted.limit)
+        return Incidents(now=self._now(), incidents=found.rows, left_off=found.left_off, unread=archives.unread)
 
     async def story(self, incident: str) -> Story | None:
         """See `Desk.story`."""
-        read, asked = self._h.journal.ask, queries.Filter(incident=incident, limit=WHOLE_STORY)
-        stored = await read(queries.incident(incident))
+        archives, asked = Archives(self._h), queries.Filter(incident=incident, limit=WHOLE_STORY)
+        stored = await archives.find_first(queries.incident(incident))
         if stored is None:
+            if archives.unread:
+                raise JournalError(f"incident {incident} is not known, and {archives.unread}")
             return None
-        events = (await read(queries.events(asked))).rows[::-1]
-        done = (await read(queries.actions(asked))).rows
-        would = (await read(queries.rehearsals(asked))).rows
-        merged = await read(queries.merged_into(incident))
+        events = (await archives.find_rows(queries.events(asked), lambda one: one.at, WHOLE_STORY)).rows[::-1]
+        done = (await archives.find_rows(queries.actions(asked), _issued, WHOLE_STORY)).rows
+        would = (await archives.find_rows(queries.rehearsals(asked), _issued, WHOLE_STORY)).rows
+        merged = await archives.list_all(queries.merged_into(incident))
         return Story(
             now=self._now(),
             incident=stored,
             events=events,
-            actions=tuple(sorted((*done, *would), key=lambda deed: deed.action.issued)),
+            actions=tuple(sorted((*done, *would), key=_issued)),
             merged=tuple(merged),
+            unread=archives.unread,
         )
 
     async def events(self, wanted: EventFilter) -> Events:
         """See `Desk.events`."""
         asked = queries.Filter(subject=wanted.subject, incident=wanted.incident, limit=wanted.limit)
-        found = await self._h.journal.ask(queries.events(asked))
-        return Events(now=self._now(), events=found.rows, left_off=found.left_off)
+        archives = Archives(self._h)
+        found = await archives.find_rows(queries.events(asked), lambda one: one.at, wanted.limit)
+        return Events(now=self._now(), events=found.rows, left_off=found.left_off, unread=archives.unread)
 
     async def actions(self, wanted: ActionFilter) -> Actions:
         """See `Desk.actions`."""
         asked = queries.Filter(subject=wanted.target, incident=wanted.incident, policy=wanted.policy, limit=wanted.limit)
-        done = await self._h.journal.ask(queries.actions(asked))
-        would = await self._h.journal.ask(queries.rehearsals(asked))
+        archives = Archives(self._h)
+        done = await archives.find_rows(queries.actions(asked), _issued, wanted.limit)
+        would = await archives.find_rows(queries.rehearsals(asked), _issued, wanted.limit)
         newest = sorted((*done.rows, *would.rows), key=lambda deed: -deed.action.issued)
         left_off = done.left_off + would.left_off + max(len(newest) - wanted.limit, 0)
-        return Actions(now=self._now(), actions=tuple(newest[: wanted.limit]), left_off=left_off)
-
-    async def holds(self) -> Holds:
-        """See `Desk.holds`."""
-        holds = await self._h.journal.ask(entries.holds(self._now()))
-        return Holds(now=self._now(), holds=tuple(holds))
+        return Actions(now=self._now(), actions=tuple(newest[: wanted.limit]), left_off=left_off, unread=archives.unread)
 
     async def modes(self) -> Modes:
         """See `Desk.modes`."""
@@ -222,8 +241,9 @@ class FrontDesk:
     async def rehearsed(self, policy: str, days: float) -> Rehearsed:
         """See `Desk.rehearsed`."""
         self._check_policy(policy)
-        found = await self._h.journal.ask(queries.rehearsals(queries.Filter(policy=policy, since=self._now() - days * DAY)))
-        since = await self._h.journal.ask(queries.first_rehearsal(policy))
+        archives, asked = Archives(self._h), queries.Filter(policy=policy, since=self._now() - days * DAY)
+        found = await archives.find_rows(queries.rehearsals(asked), _issued, asked.limit)
+        since = min((at for at in await archives.ask(queries.first_rehearsal(policy)) if at is not None), default=None)
         return Rehearsed(now=self._now(), policy=policy, days=days, since=since, actions=found.rows, left_off=found.left_off)
 
     def _check_policy(self, policy: str) -> None:
@@ -253,6 +273,10 @@ class FrontDesk:
         """See `Desk.record`."""
         who = request.caller
         await self._h.journal.commit(entries.record_request(self._now(), who.uid, who.pid, request.verb, request.detail, request.answer))
+
+
+def _issued(deed: Deed) -> float:
+    return deed.action.issued
 
 
 async def _find_name(uid: int) -> str:

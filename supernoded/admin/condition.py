@@ -31,10 +31,19 @@ async def tell_status(h: House) -> Status:
         readings=dict(Counter(reading.state.value for reading in h.readings())),
         journal=await _look_at_journal(h),
         session=_look_at_session(h),
-        roles=tuple(Role(name=role, epoch=0, since=h.started) for role in h.seats.held),
+        roles=tuple(
+            Role(
+                name=one.role,
+                epoch=one.epoch,
+                since=one.since,
+                left=None if one.until is None else max(one.until - now, 0.0),
+                bridging=one.bridging,
+            )
+            for one in h.seats.tenures
+        ),
         open_incidents=dict(Counter(incident.severity.value for incident in incidents)),
         newest_incidents=tuple(incidents[:NEWEST]),
-        holds=sum(1 for hold in h.holds if hold.expires is None or hold.expires > now),
+        holds=len(h.holds.standing()),
         left_out=tuple(LeftOut(name=found.name, reason=found.trouble) for found in h.parts.plugins if found.trouble),
     )
 

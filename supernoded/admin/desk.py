@@ -9,6 +9,12 @@ import msgspec
 from supernoded.messages import (
     ActionFilter,
     Actions,
+    BreakerReset,
+    Breakers,
+    BreakerWasReset,
+    CardDone,
+    Cards,
+    CardTested,
     CheckpointAsk,
     Diagnosed,
     EventFilter,
@@ -16,21 +22,28 @@ from supernoded.messages import (
     Handed,
     HandOrder,
     Health,
+    HoldFilter,
     Holds,
     IncidentFilter,
     Incidents,
+    IsolateAsk,
     Jobs,
+    LiftAsk,
     Links,
     ModeChanged,
     Modes,
+    Nodes,
     Plugins,
     Power,
+    RankMap,
     ReadingFilter,
     Readings,
     Rehearsed,
+    ReleaseAsk,
     Requested,
     Status,
     Story,
+    TestAsk,
     Thermal,
     ThermalHistory,
     ThermalHistoryFilter,
@@ -57,11 +70,48 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     accepted: bool
 
 
+class CardDesk(Protocol):
+    """Answers about cards and holds; raises as `Desk`."""
+
+    async def list_holds(self, wanted: HoldFilter) -> Holds:
+        """What is kept out of service, or was."""
+        ...
+
+    async def lift(self, id_: str, wanted: LiftAsk, caller: Caller) -> Holds:
+        """Lift a hold, whoever has placed it. Raises AdminError when there is none, or it was lifted already."""
+        ...
+
+    async def list_cards(self) -> Cards:
+        """Every card that is known."""
+        ...
+
+    async def isolate(self, subject: str, wanted: IsolateAsk, caller: Caller) -> CardDone:
+        """Hold a card in the caller's name, and have its node fence it. Raises AdminError when there is no such card."""
+        ...
+
+    async def release(self, subject: str, wanted: ReleaseAsk, caller: Caller) -> CardDone:
+        """Lift the caller's own holds, and have the card given back when nobody holds it any more."""
+        ...
+
+    async def test(self, subject: str, wanted: TestAsk, caller: Caller) -> CardTested:
+        """Begin to test a card. Raises AdminError while something runs on it."""
+        ...
+
+    async def find_test(self, subject: str, test: str) -> CardTested:
+        """How a test stands. Raises AdminError when its node knows of none."""
+        ...
+
+
 class Desk(Protocol):
     """Answers for the daemon. Any of these may raise SupernodedError; its message goes to the caller.
 
     AdminError = the daemon says no to this request (HTTP 409); the others = it cannot answer now (HTTP 503).
     """
+
+    @property
+    def cards(self) -> CardDesk:
+        """Cards and holds."""
+        ...
 
     async def status(self) -> Status:
         """The node on one screen, and the numbers behind `/metrics`."""
@@ -81,6 +131,18 @@ class Desk(Protocol):
 
     async def links(self) -> Links:
         """All ports with a link."""
+        ...
+
+    async def nodes(self) -> Nodes:
+        """All nodes, as the holder of the role `fleet` sees them."""
+        ...
+
+    async def breakers(self) -> Breakers:
+        """How much is out of service; only the holder of the role `fleet` knows."""
+        ...
+
+    async def reset_breaker(self, name: str, wanted: BreakerReset, caller: Caller) -> BreakerWasReset:
+        """Close a breaker that has tripped."""
         ...
 
     async def diagnose(self, subject: str) -> Diagnosed | None:
@@ -115,6 +177,10 @@ class Desk(Protocol):
         """The training jobs on this node."""
         ...
 
+    async def map_ranks(self, job: str) -> RankMap | None:
+        """The cards of a job's ranks, on all nodes as far as they are told; None when nothing is told of it."""
+        ...
+
     async def find_checkpoint(self, job: str, request: str) -> Requested:
         """How a request stands, the newest where none is named. Raises AdminError when there is no such job or request."""
         ...
@@ -137,10 +203,6 @@ class Desk(Protocol):
 
     async def actions(self, wanted: ActionFilter) -> Actions:
         """Actions and rehearsals, newest first."""
-        ...
-
-    async def holds(self) -> Holds:
-        """What is kept out of service."""
         ...
 
     async def modes(self) -> Modes:

@@ -1,16 +1,39 @@
-"""What belongs to a subject, and in which order it is looked at: from the hardware up (L15). Pure."""
+"""What belongs to a subject, and in which order it is looked at: from the hardware up (L15)."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 
 from supernoded.admin.linking import LANE
+from supernoded.house import House
+from supernoded.messages import Diagnosed
 from supernoded.model import Incident, Reading, Verdict
 from supernoded.topology import Topology
 
 # A trouble of an early family explains those of a later one.
 FAMILIES = ("card", "link", "nic", "bmc", "switch", "ring", "comm", "host", "rank", "job")
 _OWN_THINGS = ("cable/", "switch/")
+
+
+def diagnose(house: House, subject: str) -> Diagnosed | None:
+    """What is known of a subject; None when nothing is."""
+    site = house.settings.topology
+    related = find_related(subject, site)
+    verdicts = order_verdicts(house.last_words(), subject, related)
+    readings = choose_readings(house.readings(), subject)
+    incidents = choose_incidents(house.incidents, subject, related)
+    if not verdicts and not readings and not incidents and subject not in site.subjects():
+        return None
+    return Diagnosed(
+        now=house.clock.now(),
+        subject=subject,
+        related=related[1:],
+        verdicts=verdicts,
+        causes=house.explain([subject]),
+        readings=readings,
+        incidents=incidents,
+        holds=house.holds.of(subject),
+    )
 
 
 def find_related(subject: str, topology: Topology) -> tuple[str, ...]:

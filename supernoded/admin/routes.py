@@ -15,16 +15,23 @@ from supernoded.messages import (
     VERSION_PATH,
     ActionFilter,
     Answer,
+    BreakerReset,
     CheckpointAsk,
     CheckpointFilter,
     EventFilter,
     HandOrder,
+    HoldFilter,
     IncidentFilter,
+    IsolateAsk,
+    LiftAsk,
     ModeChange,
     Problem,
     ReadingFilter,
     RehearsalFilter,
+    ReleaseAsk,
     SubjectFilter,
+    TestAsk,
+    TestFilter,
     ThermalHistoryFilter,
     TimelineFilter,
     encode,
@@ -53,18 +60,23 @@ def make_routes(desk: Desk) -> list[web.RouteDef]:
         "plugins": lambda _: desk.plugins(),
         "readings": lambda request: desk.readings(read_query(request, ReadingFilter)),
         "links": lambda _: desk.links(),
+        "nodes": lambda _: desk.nodes(),
+        "breakers": lambda _: desk.breakers(),
         "diagnosis": lambda request: _diagnose(desk, read_query(request, SubjectFilter)),
         "power": lambda _: desk.power(),
         "timeline": lambda request: _tell_timeline(desk, read_query(request, TimelineFilter)),
         "thermal": lambda _: desk.thermal(),
         "thermal/history": lambda request: _tell_history(desk, read_query(request, ThermalHistoryFilter)),
         "jobs": lambda _: desk.jobs(),
+        "jobs/{job}/map": lambda request: _map_ranks(desk, request.match_info["job"]),
         "jobs/{job}/checkpoint": lambda request: _find_checkpoint(desk, request),
         "incidents": lambda request: desk.incidents(read_query(request, IncidentFilter)),
         "incidents/{id}": lambda request: _tell_story(desk, request.match_info["id"]),
         "events": lambda request: desk.events(read_query(request, EventFilter)),
         "actions": lambda request: desk.actions(read_query(request, ActionFilter)),
-        "holds": lambda _: desk.holds(),
+        "holds": lambda request: desk.cards.list_holds(read_query(request, HoldFilter)),
+        "cards": lambda _: desk.cards.list_cards(),
+        "cards/{subject:.+}/test": lambda request: _find_test(desk, request),
         "modes": lambda _: desk.modes(),
         "rehearsals": lambda request: _rehearse(desk, read_query(request, RehearsalFilter)),
     }
@@ -72,8 +84,13 @@ def make_routes(desk: Desk) -> list[web.RouteDef]:
         *(web.get(f"{VERSION_PATH}/{path}", _answering(ask)) for path, ask in gets.items()),
         web.put(f"{VERSION_PATH}/modes/{{policy}}", _answering(lambda request: _set_mode(desk, request))),
         web.post(f"{VERSION_PATH}/jobs/{{job}}/checkpoint", _answering(lambda request: _ask_checkpoint(desk, request))),
+        web.post(f"{VERSION_PATH}/breakers/{{name}}/reset", _answering(lambda request: _reset_breaker(desk, request))),
         web.post(f"{VERSION_PATH}/loops/{{target:.+}}", _answering(lambda request: _lay_hand(desk, request))),
         web.delete(f"{VERSION_PATH}/loops/{{target:.+}}", _answering(lambda request: _take_hand_off(desk, request))),
+        web.post(f"{VERSION_PATH}/holds/{{id}}/lift", _answering(lambda request: _lift_hold(desk, request))),
+        web.post(f"{VERSION_PATH}/cards/{{subject:.+}}/isolate", _answering(lambda request: _isolate(desk, request))),
+        web.post(f"{VERSION_PATH}/cards/{{subject:.+}}/release", _answering(lambda request: _release(desk, request))),
+        web.post(f"{VERSION_PATH}/cards/{{subject:.+}}/test", _answering(lambda request: _test(desk, request))),
         web.get("/metrics", _metering(desk)),
     ]
 
@@ -83,6 +100,13 @@ async def _tell_story(desk: Desk, incident: str) -> Answer:
     if story is None:
         raise NotFoundError(f"there is no incident {incident!r}; `supernodectl incidents --all` lists them")
     return story
+
+
+async def _map_ranks(desk: Desk, job: str) -> Answer:
+    found = await desk.map_ranks(job)
+    if found is None:
+        raise NotFoundError(f"nothing is told of a job {job!r} here; `supernodectl jobs` lists those of this node")
+    return found
 
 
 async def _tell_timeline(desk: Desk, wanted: TimelineFilter) -> Answer:
@@ -98,6 +122,11 @@ async def _tell_history(desk: Desk, wanted: ThermalHistoryFilter) -> Answer:
     if told is None:
         raise NotFoundError(f"nothing was read of a coolant unit {wanted.loop!r} here; `supernodectl thermal` lists the units")
     return told
+
+
+async def _reset_breaker(desk: Desk, request: web.Request) -> Answer:
+    wanted, caller = read_body(await request.read(), BreakerReset), request[CALLER]
+    return await desk.reset_breaker(request.match_info["name"], wanted, caller)
 
 
 async def _lay_hand(desk: Desk, request: web.Request) -> Answer:
@@ -132,6 +161,30 @@ async def _find_checkpoint(desk: Desk, request: web.Request) -> Answer:
 async def _ask_checkpoint(desk: Desk, request: web.Request) -> Answer:
     wanted, caller = read_body(await request.read(), CheckpointAsk), request[CALLER]
     return await desk.ask_checkpoint(request.match_info["job"], wanted, caller)
+
+
+async def _lift_hold(desk: Desk, request: web.Request) -> Answer:
+    wanted, caller = read_body(await request.read(), LiftAsk), request[CALLER]
+    return await desk.cards.lift(request.match_info["id"], wanted, caller)
+
+
+async def _isolate(desk: Desk, request: web.Request) -> Answer:
+    wanted, caller = read_body(await request.read(), IsolateAsk), request[CALLER]
+    return await desk.cards.isolate(request.match_info["subject"], wanted, caller)
+
+
+async def _release(desk: Desk, request: web.Request) -> Answer:
+    wanted, caller = read_body(await request.read(), ReleaseAsk), request[CALLER]
+    return await desk.cards.release(request.match_info["subject"], wanted, caller)
+
+
+async def _test(desk: Desk, request: web.Request) -> Answer:
+    wanted, caller = read_body(await request.read(), TestAsk), request[CALLER]
+    return await desk.cards.test(request.match_info["subject"], wanted, caller)
+
+
+async def _find_test(desk: Desk, request: web.Request) -> Answer:
+    return await desk.cards.find_test(request.match_info["subject"], read_query(request, TestFilter).test)
 
 
 def _metering(desk: Desk) -> Handler:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
+from supernoded.admin.archives import Archives
 from supernoded.errors import JournalError
 from supernoded.house import House
 from supernoded.journal import queries
@@ -45,7 +46,8 @@ def say_standing(deeds: Iterable[Deed], policy: str) -> str:
 async def recall_standing(house: House, policy: str) -> str:
     """The same of what the journal knows of the open incidents of a policy."""
     try:
-        mine = (await house.journal.ask(queries.actions(queries.Filter(policy=policy, limit=MOST)))).rows
+        asked = queries.actions(queries.Filter(policy=policy, limit=MOST))
+        mine = (await Archives(house).find_rows(asked, lambda deed: deed.action.issued, MOST)).rows
     except JournalError as error:
         return f"what its remedies have left cannot be told, since the journal does not answer: {error}"
     still = {incident.id for incident in house.incidents}

@@ -12,7 +12,7 @@ import msgspec
 
 from supernoded.clock import Clock
 from supernoded.cluster import topics
-from supernoded.cluster.fabric import Message
+from supernoded.cluster.link.fabric import Message
 from supernoded.cluster.topics import Digest
 from supernoded.errors import PluginError
 from supernoded.history import has_turned
@@ -40,7 +40,8 @@ class Digests:
     """Tells what this node reads of the `watched` quantities, and hears what the others tell.
 
     `newest` gives what this node knows now, `publish` says it (or drops it, when there is no link), `take` is given what was heard.
-    `nodes` are those of the topology: nobody speaks for another of them.
+    `nodes` are those of the topology: nobody speaks for another of them. `wanted` gives what is of use here just now: of a thousand nodes
+    every second brings more than twenty thousand readings, and each role needs few of them.
     """
 
     def __init__(
@@ -52,8 +53,10 @@ class Digests:
         newest: Callable[[], Iterable[Reading]],
         publish: Publish,
         take: Take,
+        wanted: Callable[[], Collection[str]] | None = None,
     ) -> None:
         self._speaker, self._clock, self._watched, self._nodes = speaker, clock, frozenset(watched), frozenset(nodes)
+        self._wanted: Callable[[], Collection[str]] = wanted or (lambda: self._watched)
         self._newest, self._publish, self._take = newest, publish, take
         self._known: dict[tuple[str, str, str], Reading] = {}
         self._shifts: dict[str, float] = {}
@@ -86,10 +89,12 @@ class Digests:
         digest = topics.decode(message.payload, Digest)
         if digest.node == self._speaker.node or not message.topic.endswith(f"/node/{digest.node}/digest"):
             return
-        now = self._clock.now()
+        now, wanted = self._clock.now(), self._watched.intersection(self._wanted())
         later = self._find_shift(digest.node, now - digest.at)
         readings = [
-            msgspec.structs.replace(reading, at=reading.at + later) for reading in digest.readings if self._may_tell(digest, reading)
+            msgspec.structs.replace(reading, at=reading.at + later)
+            for reading in digest.readings
+            if reading.quantity in wanted and self._may_tell(digest, reading)
         ]
         try:
             vetted = [vet_reading(reading, now) for reading in readings]
@@ -107,7 +112,7 @@ class Digests:
     def _may_tell(self, digest: Digest, reading: Reading) -> bool:
         """A node speaks for itself and for what belongs to no node."""
         owner = reading.subject.partition("/")[0]
-        return reading.quantity in self._watched and (owner == digest.node or owner not in self._nodes)
+        return owner == digest.node or owner not in self._nodes
 
 
 def _sort_by_freshness(readings: Iterable[Reading], now: float) -> Mapping[float, list[Reading]]:

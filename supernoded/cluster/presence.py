@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from supernoded import __version__
 from supernoded.cluster import topics
-from supernoded.cluster.fabric import Message
+from supernoded.cluster.link.fabric import Message
 from supernoded.cluster.topics import Beat, PayloadError, Presence, Vitals
 from supernoded.errors import SessionError
+from supernoded.history import View
 
 BEAT_EXPIRY = 3  # whole seconds; a beat that comes later says nothing any more
+VITALS = {"card.power": 60.0, "card.temperature": 60.0, "job.step": 60.0}  # what a beat tells of, with windows
 
 
 class DuplicateNameError(SessionError):
@@ -20,11 +22,12 @@ class Claim:
 
     Before it speaks it listens; after that it gives way to an elder life and defends the name against a younger one. A client
     id of its own for each life keeps the broker from handing one's session to the other, which would go back and forth for ever.
+    `fingerprint` is that of the node's key: two keys of one name cannot take each other's session either, and the broker's log tells them.
     """
 
-    def __init__(self, node: str, cluster: str, life: str, since: float) -> None:
+    def __init__(self, node: str, cluster: str, life: str, since: float, fingerprint: str = "") -> None:
         self.node, self.life, self.since = node, life, since
-        self.client_id = f"{node}-{life}"
+        self.client_id = "-".join(part for part in (node, fingerprint, life) if part)
         self.beat_topic, self.presence_topic = topics.beat(cluster, node), topics.presence(cluster, node)
         self.stands = False  # nobody else was heard while listening
         self.presence_due = False  # what the presence topic shows is not ours
@@ -36,7 +39,7 @@ class Claim:
 
     def beat(self, now: float, vitals: Vitals) -> Message:
         """The next beat."""
-        payload = Beat(node=self.node, life=self.life, at=now, since=self.since, vitals=vitals)
+        payload = Beat(node=self.node, life=self.life, at=now, since=self.since, version=__version__, vitals=vitals)
         return Message(topic=self.beat_topic, payload=topics.encode(payload), expiry=BEAT_EXPIRY)
 
     def hear_presence(self, message: Message) -> None:
@@ -62,3 +65,22 @@ class Claim:
             f"another daemon calls itself {self.node} (life {seen.life}): this one stays off the broker until that one stops; "
             "give one of them another node name"
         )
+
+
+def find_vitals(seen: View, node: str, state: str) -> Vitals:
+    """What the next beat tells of its node; what is not GOOD is not known."""
+    temperatures = [number for _, number in _list_numbers(seen, "card.temperature", node)]
+    powers = [number for _, number in _list_numbers(seen, "card.power", node)]
+    steps = [step for job in seen.subjects("job.step") if (step := seen.number("job.step", job)) is not None]
+    whole = len(powers) == len([card for card in seen.subjects("card.power") if card.startswith(f"{node}/")])
+    return Vitals(
+        state=state,
+        power=round(sum(powers), 1) if powers and whole else None,
+        hottest=max(temperatures, default=None),
+        step=int(max(steps)) if steps else None,
+    )
+
+
+def _list_numbers(seen: View, quantity: str, node: str) -> list[tuple[str, float]]:
+    cards = [card for card in seen.subjects(quantity) if card.startswith(f"{node}/")]
+    return [(card, number) for card in cards if (number := seen.number(quantity, card)) is not None]

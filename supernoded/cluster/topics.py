@@ -8,7 +8,7 @@ from typing import TypeVar
 import msgspec
 
 from supernoded.errors import SettingsError, SupernodedError
-from supernoded.model import Event, Outcome, Reading
+from supernoded.model import Event, Hold, Outcome, Reading
 
 ROOT = "supernode/v1"
 SCHEMA = 1
@@ -43,7 +43,7 @@ class Vitals(msgspec.Struct, frozen=True, kw_only=True):
     """What a beat tells of the node; None = not known."""
 
     state: str = "up"
-    power: float | None = None  # watts of the node
+    power: float | None = None  # watts of its cards
     hottest: float | None = None  # degrees Celsius of the hottest die
     step: int | None = None  # of the training job
 
@@ -52,6 +52,7 @@ class Beat(Payload, frozen=True, kw_only=True):
     """Once a second, never retained: the proof that this life is there."""
 
     since: float  # start of that life
+    version: str = ""
     vitals: Vitals = Vitals()
 
 
@@ -74,6 +75,67 @@ class Digest(Payload, frozen=True, kw_only=True):
     """The newest of what role-scoped parts watch of this node; times of readings are by the sender's clock too, as `at` is."""
 
     readings: tuple[Reading, ...]
+
+
+class JobHere(msgspec.Struct, frozen=True, kw_only=True):
+    """What a node has of a job."""
+
+    name: str
+    lowest: int | None = None  # of its ranks that are connected here; None = none is
+    launcher: bool = False
+
+
+class JobsTold(Payload, frozen=True, kw_only=True):
+    """Retained: the jobs that are connected to this node; orders to them go there."""
+
+    jobs: tuple[JobHere, ...]
+
+
+class HoldTold(Payload, frozen=True, kw_only=True):
+    """A hold as this node knows it, retained on a topic of its own; once lifted it stays lifted."""
+
+    hold: Hold
+
+
+class RoleView(Payload, frozen=True, kw_only=True):
+    """Retained, from the holder of a role: since which epoch, and until when it stands without being renewed."""
+
+    role: str
+    epoch: int
+    until: float
+    held: bool = True  # False = it has been given back
+
+
+class NodeTold(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One node, as the holder of the role `fleet` sees it; None and empty = not known. `heard` is by its clock."""
+
+    name: str
+    state: str  # up, late, gone, daemon gone, unknown
+    text: str = ""  # what is wrong with it
+    heard: float | None = None  # when it last beat
+    life: str = ""
+    version: str = ""
+    said: str = ""  # what it says of its own state
+    power: float | None = None  # watts
+    hottest: float | None = None  # degrees Celsius of the hottest die
+    step: int | None = None  # of the training job
+    offset: float | None = None  # its clock minus the holder's, seconds
+
+
+class FleetTold(Payload, frozen=True, kw_only=True):
+    """Retained and renewed every 5 s by the holder of the role `fleet`: one part of all nodes."""
+
+    part: int
+    parts: int
+    nodes: tuple[NodeTold, ...]
+
+
+class Sealed(Payload, frozen=True, kw_only=True):
+    """A signed command or its answer: `body` is the JSON that was signed, as it is; `certificate` is the sender's, PEM."""
+
+    body: str
+    signature: str  # Ed25519 over the bytes of `body`, base64
+    certificate: str
 
 
 class _Peek(msgspec.Struct):
@@ -121,6 +183,57 @@ def event(cluster: str, node: str) -> str:
 def outcome(cluster: str, node: str) -> str:
     """Every outcome of the node's actions."""
     return of_node(cluster, node, "outcome")
+
+
+def fleet(cluster: str, node: str, part: int) -> str:
+    """Retained: one part of all nodes, as `node` tells it while it has the role `fleet`."""
+    return f"{of_node(cluster, node, 'fleet')}/{part}"
+
+
+def of_fleet(cluster: str, node: str) -> str:
+    """The filter for all parts of that."""
+    return f"{of_node(cluster, node, 'fleet')}/+"
+
+
+def jobs(cluster: str, node: str) -> str:
+    """Retained: which jobs have ranks or their launcher on this node."""
+    return of_node(cluster, node, "jobs")
+
+
+def hold(cluster: str, node: str, id_: str) -> str:
+    """Retained: one hold that this node has placed or lifted."""
+    return f"{of_node(cluster, node, 'hold')}/{check_name(id_, 'hold')}"
+
+
+def of_holds(cluster: str) -> str:
+    """The filter for all holds."""
+    return f"{ROOT}/{check_name(cluster, 'cluster')}/node/+/hold/+"
+
+
+def role_view(cluster: str, role: str) -> str:
+    """Retained: who has a role. Raises SettingsError."""
+    levels = [check_name(level, "role") for level in role.split("/")]
+    return f"{ROOT}/{check_name(cluster, 'cluster')}/role/{'/'.join(levels)}/view"
+
+
+def of_role_views(cluster: str) -> str:
+    """The filter for the views of all roles."""
+    return f"{ROOT}/{check_name(cluster, 'cluster')}/role/#"
+
+
+def command(cluster: str, node: str) -> str:
+    """Signed commands to a node; the answer goes to the message's response topic."""
+    return f"{ROOT}/{check_name(cluster, 'cluster')}/command/{check_name(node, 'node')}"
+
+
+def answer(cluster: str, node: str) -> str:
+    """Signed answers to what a node has asked of others."""
+    return of_node(cluster, node, "answer")
+
+
+def is_of_moment(filter_: str) -> bool:
+    """Whether what comes on a filter is soon said anew: then it is not worth an acknowledgement of each."""
+    return filter_.endswith(("/beat", "/digest"))
 
 
 def matches(filter_: str, topic: str) -> bool:

@@ -18,7 +18,7 @@ from urllib.parse import urlencode
 import msgspec
 
 from supernoded.errors import AdminError
-from supernoded.messages import SCHEMA, VERSION_PATH, Answer, CheckpointAsk, Filter, HandOrder, ModeChange, Problem, encode
+from supernoded.messages import SCHEMA, VERSION_PATH, Answer, Filter, ModeChange, Problem, encode
 
 T = TypeVar("T", bound=Answer)
 
@@ -70,7 +70,7 @@ class AdminClient:
         """Change something. Raises as `get`."""
         return self._ask("PUT", f"{VERSION_PATH}/{path}", kind, encode(body))
 
-    def post(self, path: str, kind: type[T], body: CheckpointAsk | HandOrder) -> Reply[T]:
+    def post(self, path: str, kind: type[T], body: msgspec.Struct) -> Reply[T]:
         """Ask for something to be done. Raises as `get`."""
         return self._ask("POST", f"{VERSION_PATH}/{path}", kind, encode(body))
 

@@ -1,4 +1,4 @@
-"""`supernodectl incidents`, `events`, `actions` and `holds`: what went wrong and what was done about it."""
+"""`supernodectl incidents`, `events` and `actions`: what went wrong and what was done about it."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import click
 from supernoded.ctl.options import Invocation, common
 from supernoded.ctl.printing import Sheet, Table, show
 from supernoded.ctl.readings import LIMIT
-from supernoded.ctl.wording import NONE, say_left_off, say_none, say_result, say_time, say_when
-from supernoded.messages import ActionFilter, Actions, Deed, EventFilter, Events, Holds, IncidentFilter, Incidents, Status, Story
+from supernoded.ctl.wording import NONE, say_left_off, say_none, say_result, say_time, say_unread, say_when
+from supernoded.messages import ActionFilter, Actions, Deed, EventFilter, Events, IncidentFilter, Incidents, Status, Story
 from supernoded.model import Incident
 
 ACTION_COLUMNS = ("ISSUED", "RESULT", "ACTION", "TARGET", "POLICY", "ID", "OUTCOME", "WHY")
@@ -64,14 +64,6 @@ def actions(invocation: Invocation, target: str, incident: str, policy: str, lim
     show(invocation, invocation.open_client().get("actions", Actions, wanted), partial(render_actions, wanted=wanted))
 
 
-@click.command()
-@common
-@click.pass_obj
-def holds(invocation: Invocation) -> None:
-    """Show what is kept out of service, and why."""
-    show(invocation, invocation.open_client().get("holds", Holds), render_holds)
-
-
 def render_incidents(told: Incidents, wanted: IncidentFilter) -> Sheet:
     """Lay out incidents; that all are open needs no column."""
     closed = any(one.closed is not None or one.merged_into for one in told.incidents)
@@ -79,7 +71,7 @@ def render_incidents(told: Incidents, wanted: IncidentFilter) -> Sheet:
     rows = [_to_incident_row(one, told.now, closed=closed) for one in told.incidents]
     empty = say_none("incidents" if wanted.all else "open incidents", subject=wanted.subject)
     hint = "" if wanted.all else " `supernodectl incidents --all` shows closed ones too."
-    return [Table(columns, rows, f"{empty}{hint}", below=1), *say_left_off(told.left_off)]
+    return [Table(columns, rows, f"{empty}{hint}", below=1), *say_left_off(told.left_off), *say_unread(told.unread)]
 
 
 def _to_incident_row(one: Incident, now: float, *, closed: bool) -> tuple[str, ...]:
@@ -105,7 +97,7 @@ def render_story(told: Story, journal: str) -> Sheet:
         ("journal", journal),
         ("stored as", f"incidents/{one.id}"),
     ]
-    return [Table((), facts), "", _to_story_events(told), "", _to_story_actions(told)]
+    return [Table((), facts), "", _to_story_events(told), "", _to_story_actions(told), *say_unread(told.unread)]
 
 
 def _to_story_events(told: Story) -> Table:
@@ -129,14 +121,18 @@ def render_events(told: Events, wanted: EventFilter | None = None) -> Sheet:
         for e in told.events
     ]
     empty = say_none("events", subject=wanted.subject, incident=wanted.incident) if wanted else say_none("events")
-    return [Table(("AT", "EVENT", "SEVERITY", "SUBJECT", "KIND", "INCIDENT", "WHAT"), rows, empty, below=1), *say_left_off(told.left_off)]
+    return [
+        Table(("AT", "EVENT", "SEVERITY", "SUBJECT", "KIND", "INCIDENT", "WHAT"), rows, empty, below=1),
+        *say_left_off(told.left_off),
+        *say_unread(told.unread),
+    ]
 
 
 def render_actions(told: Actions, wanted: ActionFilter | None = None) -> Sheet:
     """Lay out actions."""
     rows = to_action_rows(told.actions, told.now)
     empty = say_none("actions", target=wanted.target, incident=wanted.incident, policy=wanted.policy) if wanted else say_none("actions")
-    return [Table(ACTION_COLUMNS, rows, empty, below=3), *say_left_off(told.left_off)]
+    return [Table(ACTION_COLUMNS, rows, empty, below=3), *say_left_off(told.left_off), *say_unread(told.unread)]
 
 
 def to_action_rows(deeds: Iterable[Deed], now: float) -> list[tuple[str, ...]]:
@@ -154,11 +150,3 @@ def to_action_rows(deeds: Iterable[Deed], now: float) -> list[tuple[str, ...]]:
         )
         for deed in deeds
     ]
-
-
-def render_holds(told: Holds) -> Sheet:
-    """Lay out holds."""
-    now = told.now
-    rows = [(h.subject, h.serial or NONE, h.owner, say_time(h.placed, now), say_time(h.expires, now), h.id, h.reason) for h in told.holds]
-    columns = ("SUBJECT", "SERIAL", "OWNER", "PLACED", "EXPIRES", "ID", "REASON")
-    return [Table(columns, rows, "Nothing is held: everything is in service.", below=1)]

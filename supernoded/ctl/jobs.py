@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from urllib.parse import quote
 
 import click
@@ -12,6 +13,7 @@ from click.shell_completion import CompletionItem
 from supernoded.ctl.client import AdminClient
 from supernoded.ctl.options import Invocation, common
 from supernoded.ctl.printing import Sheet, Table, show
+from supernoded.ctl.rank_map import FORMS, print_map
 from supernoded.ctl.wording import NONE, say_count, say_duration, say_value
 from supernoded.errors import AdminError
 from supernoded.messages import CheckpointAsk, CheckpointFilter, JobRow, Jobs, RankRow, Requested, RequestRow
@@ -32,12 +34,52 @@ def complete_job(context: click.Context, option: click.Parameter, typed: str) ->
     return [CompletionItem(one.job, help=one.state) for one in known.jobs if one.job.startswith(typed)]
 
 
-@click.command()
-@click.argument("job", metavar="[JOB]", default="", shell_complete=complete_job)
+class _Jobs(click.Group):
+    """What is none of its verbs is the name of a job to show."""
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+        return super().resolve_command(ctx, args if args[0] in self.commands else ["show", *args])
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        named = [] if incomplete.startswith("-") else complete_job(ctx, click.Argument(["job"]), incomplete)
+        return [*named, *super().shell_complete(ctx, incomplete)]
+
+
+@click.group(cls=_Jobs, invoke_without_command=True, subcommand_metavar="[JOB | COMMAND [ARGS]...]")
+@common
+@click.pass_context
+def jobs(context: click.Context) -> None:
+    """Show the training jobs on this node: steps, saves, how old the newest durable checkpoint is; with JOB its ranks too."""
+    if context.invoked_subcommand is None:
+        _show_jobs(context.ensure_object(Invocation), "")
+
+
+@jobs.command("show")
+@click.argument("job", shell_complete=complete_job)
 @common
 @click.pass_obj
-def jobs(invocation: Invocation, job: str) -> None:
-    """Show the training jobs on this node: steps, saves, how old the newest durable checkpoint is; with JOB its ranks too."""
+def show_job(invocation: Invocation, job: str) -> None:
+    """Show JOB and its ranks; as `jobs JOB`, also for a job that is called like a verb."""
+    _show_jobs(invocation, job)
+
+
+@jobs.command("map")
+@click.argument("job", shell_complete=complete_job)
+@click.option("--as", "form", type=click.Choice(FORMS), default=FORMS[0], show_default=True, help="HCCL rank table, hostfile, or JSON.")
+@click.option(
+    "--addresses",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    metavar="FILE",
+    help='For an HCCL rank table: JSON with the address of each card\'s own port, {"n0/card0": "10.0.0.10"}.',
+)
+@common
+@click.pass_obj
+def map_job(invocation: Invocation, job: str, form: str, addresses: Path | None) -> None:
+    """Write which rank of JOB runs on which card, for its launcher."""
+    print_map(invocation, job, form, addresses)
+
+
+def _show_jobs(invocation: Invocation, job: str) -> None:
     show(invocation, invocation.open_client().get("jobs", Jobs), lambda told: render_jobs(told, job))
 
 

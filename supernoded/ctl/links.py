@@ -108,6 +108,8 @@ def _say_finding(told: Diagnosed, raised: list[Verdict]) -> Iterator[str]:
         yield f"{told.subject}: no trouble is seen."
     for incident in told.incidents:
         yield f"Open incident {incident.id} since {say_age(incident.opened, told.now)}: {incident.text}"
+    for hold in told.holds:
+        yield f"{hold.owner} holds {hold.subject} out of service since {say_age(hold.placed, told.now)}: {hold.reason} [{hold.id}]"
     if raised and not told.causes:
         yield "No plugin explains it."
 

@@ -8,13 +8,16 @@ from typing import Any
 import click
 
 from supernoded import __version__
+from supernoded.ctl.cards import card, cards
 from supernoded.ctl.client import UnreachableError
 from supernoded.ctl.completion import PROGRAM, completion
 from supernoded.ctl.deferred import Deferred
-from supernoded.ctl.incidents import actions, events, holds, incidents
+from supernoded.ctl.holds import holds
+from supernoded.ctl.incidents import actions, events, incidents
 from supernoded.ctl.jobs import checkpoint, jobs
 from supernoded.ctl.links import diagnose, links
 from supernoded.ctl.mode import mode
+from supernoded.ctl.nodes import breakers, nodes
 from supernoded.ctl.options import common
 from supernoded.ctl.power import power
 from supernoded.ctl.readings import plugins, readings
@@ -74,12 +77,26 @@ def db() -> None:
     """Bring a journal's database up to date; works without the daemon."""
 
 
-_WATCHING = (status, top, links, power, thermal, jobs, plugins, readings, diagnose, incidents, events, actions, holds)
-for _verb in (*_WATCHING, mode, checkpoint, completion, db):
+@click.group()
+@common
+def pki() -> None:
+    """Make the keys by which nodes and broker know each other; works without the daemon."""
+
+
+_WATCHING = (status, top, nodes, cards, links, power, thermal, jobs, plugins, readings, diagnose, incidents, events, actions, holds)
+for _verb in (*_WATCHING, breakers, card, mode, checkpoint, completion, db, pki):
     program.add_command(_verb)
 program.add_command(Deferred("replay", "supernoded.ctl.replay:command", "Run recorded input through the daemon's rules."))
 program.add_command(Deferred("chaos", "supernoded.ctl.chaos:chaos", "Play scenarios: what is done to a rack, and what must come of it."))
 program.add_command(Deferred("ring", "supernoded.ctl.ring:ring", "Show the rings, with the broken hop marked; verify cabling."))
+for _name, _help in (
+    ("init", "Begin the authority of a cluster."),
+    ("issue", "Make the key and certificate of a node or broker."),
+    ("rotate", "Replace them; the old certificate is revoked."),
+    ("revoke", "Let the certificates of a node count no more."),
+    ("list", "Show what was issued and until when it counts."),
+):
+    pki.add_command(Deferred(_name, f"supernoded.ctl.pki:{'list_issued' if _name == 'list' else _name}", _help))
 for _name, _help in (("upgrade", "Migrate a database to this version."), ("current", "Show which version a database is at.")):
     db.add_command(Deferred(_name, f"supernoded.ctl.db:{_name}", _help))
 

@@ -188,6 +188,7 @@ def _means(settings: Settings, clock: Clock, printer: Printer) -> Means:
         settings=settings,
         topology=topology,
         parts=parts,
+        route=parts.route,
         clock=clock,
         health=health,
         modes=Modes(Mode.OBSERVE, {}),

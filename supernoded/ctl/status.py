@@ -9,7 +9,7 @@ import click
 from supernoded.ctl.options import Invocation, common
 from supernoded.ctl.printing import Sheet, Table, show
 from supernoded.ctl.wording import say_count, say_duration, say_size, say_time
-from supernoded.messages import Status
+from supernoded.messages import Role, Status
 from supernoded.model import Mode, Severity, State
 
 MODES = {
@@ -77,12 +77,17 @@ def _stores(told: Status) -> Rows:
 
 
 def _troubles_and_duties(told: Status) -> Rows:
-    roles = ", ".join(f"{role.name} (epoch {role.epoch})" for role in told.roles)
-    yield "roles", roles or "none: it works for its own node only"
+    yield "roles", ", ".join(map(_say_role, told.roles)) or "none: it works for its own node only"
     if told.holds:
         yield "holds", f"{told.holds} out of service: supernodectl holds"
     for plugin in told.left_out:
         yield "left out", f"plugin {plugin.name}: {plugin.reason}"
+
+
+def _say_role(role: Role) -> str:
+    """A fixed one by its epoch alone, 0; of a lease what is left."""
+    left = "" if role.left is None else f", {role.left:.0f} s left"
+    return f"{role.name} (epoch {role.epoch}{', steered on without the database' if role.bridging else ''}{left})"
 
 
 def _incidents(told: Status) -> Rows:

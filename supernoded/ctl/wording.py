@@ -100,6 +100,11 @@ def say_left_off(left_off: int) -> list[str]:
     return [f"... and {left_off} more; narrow the pattern or raise --limit"] if left_off else []
 
 
+def say_unread(unread: str) -> list[str]:
+    """A line for a journal that did not answer, if one did not."""
+    return [f"Not all of it: {unread}"] if unread else []
+
+
 def say_result(deed: Deed) -> str:
     """What became of an action, in one word or two."""
     if deed.rehearsed:

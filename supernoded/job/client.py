@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 SOCKET = "/run/supernoded/job.sock"
 SHARED = "/dev/shm/supernoded"  # noqa: S108 - the folder of the settings' default, made by the daemon
+ALIVE_S = 1.0  # seconds between two words that the process runs (ours)
+ALIVE = b'{"t":"alive"}\n'
 BEAT_S = 0.02  # steps that follow faster are told at the next beat (ours)
 PAUSES = 0.1, 5.0  # seconds between two attempts to reach the daemon, first and longest (ours)
 WELCOME_S = 1.0  # for the daemon to say where steps lie, once, where the environment does not (ours)
@@ -60,11 +62,18 @@ class Request(NamedTuple):
 
 
 class Order(NamedTuple):
-    """What a launcher is to do: `abort` the hanging collective, `remap` ranks to `cards`, `resume` from the newest step."""
+    """What a launcher is to do: `abort` the hanging collective, `remap` ranks to `cards`, `resume` from the newest step.
+
+    `drop`, of a `remap`, are ranks that are given up, a whole replica: the others close up to WORLD_SIZE - len(drop) ranks in their order,
+    and run by `plan`. `cards` are by the numbers of before.
+    """
 
     id: str
     kind: str
     cards: dict[int, str]
+    drop: tuple[int, ...] = ()
+    plan: str = ""
+    incarnation: int = 0  # start of the job that it is about, as the daemon counts them
 
 
 class Line:
@@ -178,6 +187,7 @@ class Job:
         self._beat_at, self._step, self._due = 0.0, -1, 0
         self._done: set[int] = set()  # numbers of requests that were agreed on
         self._request: Request | None = None
+        self._watched, self._ended = False, threading.Event()
         ours = weakref.ref(self)
         os.register_at_fork(after_in_child=lambda: _part(ours()))
 
@@ -191,6 +201,8 @@ class Job:
             except (TypeError, ValueError, OverflowError):
                 self.trouble = f"beat({step!r}): a step is a whole number"
                 return self._request
+            if not self._watched:
+                self._watch()
             now = time.monotonic()
             if now >= self._beat_at:
                 self._beat_at = now + BEAT_S
@@ -302,9 +314,10 @@ class Job:
         With `all_reduce_max` all ranks find the same. What was passed over is in `trouble`, such as a step that lies packed.
         """
         bound, end = MOST_STEP, time.monotonic() + WELCOME_S
-        while not self._tiers and self._line.wait(end - time.monotonic()) and time.monotonic() < end:
-            for message in self._line.receive():
-                self._hear(message)
+        with self._lock:
+            while not self._tiers and self._line.wait(end - time.monotonic()) and time.monotonic() < end:
+                for message in self._line.receive():
+                    self._hear(message)
         while True:
             found = self._look(bound)
             if all_reduce_max is None:
@@ -317,6 +330,7 @@ class Job:
 
     def stopped(self, step: int | None = None) -> None:
         """The rank ends in order, after `step`; waits at most half a second until that is said."""
+        self._ended.set()
         self._tell("bye", t="bye", step=self._step if step is None else step)
         with self._lock:
             self._line.flush(0.5)
@@ -332,6 +346,18 @@ class Job:
         self._pid, self._lock = os.getpid(), threading.RLock()
         self._line.close()
         self._line = Line(self._path if self._follow else "", self._greet)
+        self._watched, self._ended = not self._follow, threading.Event()  # no thread comes along
+
+    def live(self) -> None:
+        """The process runs, whatever its step does; a daemon that was away is dialled."""
+        with self._lock:
+            self._line.send(ALIVE, spare=True)
+
+    def _watch(self) -> None:
+        """From the first beat on a thread says once a second that the process runs: a step may hang for long."""
+        self._watched = True
+        with contextlib.suppress(RuntimeError):  # no thread can be had any more; the job goes on without
+            threading.Thread(target=_live, args=(weakref.ref(self), self._ended), name="supernoded: alive", daemon=True).start()
 
     def _greet(self) -> bytes:
         return b"".join([_encode({**self._hello, "step": self._step}), *self._said.values()])
@@ -415,12 +441,14 @@ class Launcher:
                 if message.get("t") == "order" and str(message.get("id")) in self._told:
                     self._line.send(self._told[str(message["id"])])
                 elif message.get("t") == "order":
-                    return Order(str(message.get("id")), str(message.get("kind")), _read_cards(message.get("cards")))
+                    return _read_order(message)
             if left <= 0:
                 return None
 
     def acted(self, order: Order, why: str = "") -> None:
         """It is done, or could not be done, and why."""
+        if order.plan and not why:
+            self._hello["plan"] = order.plan
         self._told[order.id] = _encode({"t": "acted", "order": order.id, "ok": not why, "why": why})
         self._line.send(self._told[order.id])
         self._line.flush(0.5)
@@ -442,9 +470,9 @@ def connect(
 ) -> Job:
     """This process as a rank of the job `name`. What is not given is found in the environment, as torchrun and others set it.
 
-    RANK, LOCAL_RANK, WORLD_SIZE, LOCAL_WORLD_SIZE; SUPERNODED_JOB_SOCKET, SUPERNODED_JOB_TOKEN; SUPERNODED_VAULT, the folder to save to,
-    with those to restore from after it and ":" between. The daemon is dialled when there is something to say. Raises ValueError for a name
-    that cannot be a folder's.
+    RANK, LOCAL_RANK, WORLD_SIZE, LOCAL_WORLD_SIZE; SUPERNODED_PLAN (`tp=8 pp=16 dp=4 ep=1`), else TP_SIZE, PP_SIZE, DP_SIZE and EP_SIZE;
+    SUPERNODED_JOB_SOCKET, SUPERNODED_JOB_TOKEN; SUPERNODED_VAULT, the folder to save to, with those to restore from after it and ":"
+    between. The daemon is dialled when there is something to say. Raises ValueError for a name that cannot be a folder's.
     """
     if not JOB.fullmatch(name):
         raise ValueError(f"job {name!r}: a name has 1 to 128 letters, digits and _.-")
@@ -458,6 +486,8 @@ def connect(
         "world": _number("WORLD_SIZE", 1) if world is None else world,
         "local": _number("LOCAL_WORLD_SIZE", 0),
         "card": card,
+        "plan": _find_plan(),
+        "life": f"{os.getpid()}.{time.time_ns():x}",
         "token": os.environ.get("SUPERNODED_JOB_TOKEN", "") if token is None else token,
     }
     tiers = [tier for tier in os.environ.get("SUPERNODED_VAULT", "").split(os.pathsep) if tier]
@@ -476,6 +506,22 @@ def _part(job: Job | None) -> None:
         job.part()
 
 
+def _live(ours: weakref.ref[Job], ended: threading.Event) -> None:
+    while not ended.wait(ALIVE_S):
+        job = ours()
+        if job is None:
+            return
+        job.live()
+        del job
+
+
+def _find_plan() -> str:
+    """How the ranks are grouped, where the environment says."""
+    sizes = {name: os.environ.get(f"{name.upper()}_SIZE", "") for name in ("tp", "pp", "dp", "ep")}
+    known = " ".join(f"{name}={size}" for name, size in sizes.items() if size)
+    return (os.environ.get("SUPERNODED_PLAN") or (known if sizes["tp"] and sizes["pp"] and sizes["dp"] else ""))[:200]
+
+
 def _find_run() -> str:
     """Which start of the job this is: parts of two starts make no step."""
     run = os.environ.get("SUPERNODED_JOB_RUN") or os.environ.get("TORCHELASTIC_RUN_ID", "")
@@ -492,6 +538,18 @@ def _parse(line: bytes) -> dict[str, Any]:
     except (ValueError, RecursionError):
         return {}
     return message if isinstance(message, dict) else {}
+
+
+def _read_order(message: Mapping[str, Any]) -> Order:
+    drop, incarnation = message.get("drop"), message.get("incarnation")
+    return Order(
+        str(message.get("id")),
+        str(message.get("kind")),
+        _read_cards(message.get("cards")),
+        tuple(rank for rank in drop if isinstance(rank, int)) if isinstance(drop, list) else (),
+        str(message.get("plan", "")),
+        incarnation if isinstance(incarnation, int) else 0,
+    )
 
 
 def _read_cards(found: object) -> dict[int, str]:

@@ -41,6 +41,7 @@ class Jobs:
             silent_s=table.silent_s,
             most_peers=table.most_peers,
             lines_per_s=table.lines_per_s,
+            cards=next((one.cards for one in settings.topology.nodes if one.name == settings.node), 0),
         )
         self.server = Server(terms, clock, log, self._note)
         self.sensor = JobSensor(self.server, clock)

@@ -14,6 +14,7 @@ from supernoded.wire.ports import Tree
 FOLDER = "jobs"
 MOST_FILES = 256
 MOST_WRITTEN = 4  # requests of a job, the newest: a file of the state folder has at most 64 KiB
+MOST_ORDERS = 16  # to its launcher, the same
 
 
 class Keeping:
@@ -42,7 +43,7 @@ class Keeping:
 
     async def write(self, name: str, kept: Kept) -> None:
         """Whole or not at all; nothing when it is as it was written."""
-        kept = msgspec.structs.replace(kept, requests=kept.requests[-MOST_WRITTEN:])
+        kept = msgspec.structs.replace(kept, requests=kept.requests[-MOST_WRITTEN:], orders=kept.orders[-MOST_ORDERS:])
         if self._written.get(name) == kept:
             return
         try:

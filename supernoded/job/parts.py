@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from typing import Literal
+from collections.abc import Callable, Sequence
+from functools import partial
 
 from supernoded.clock import Clock
 from supernoded.errors import WireError
 from supernoded.job.checkpoints import UNDER_WAY, Checkpoint
-from supernoded.job.protocol import Order
+from supernoded.job.ordering import LAUNCHES, make_order, see_answer, see_steps
 from supernoded.job.reading import read_job, read_ranks
 from supernoded.job.server import Server
 from supernoded.job.training import Training
@@ -17,7 +17,6 @@ from supernoded.model import NODE, Action, Effect, Reading, Sight
 
 HARD = 2.0  # times the deadline at which nobody waits any longer, where the order says nothing (ours)
 SAVES = frozenset({"job.checkpoint", "job.stop"})
-LAUNCHES: Mapping[str, Literal["abort", "remap", "resume"]] = {"job.abort": "abort", "job.remap": "remap", "job.resume": "resume"}
 
 
 class JobSensor:
@@ -58,23 +57,22 @@ class JobActuator:
             one = _find_request(self._server.find(name), action)
             if one is not None:
                 self._server.withdraw(name, one.id)
-        else:
-            kind = LAUNCHES[step.kind]
-            cards = _read_cards(action) if kind == "remap" else {}
-            self._server.order(name, Order(id=action.id, kind=kind, cards=cards))
+        elif not self._server.launching(name).stamp(action.id).ok:
+            self._server.order(name, make_order(action, self._server.find(name).kept.plan))
 
     async def observe(self, action: Action) -> Sight:
         """What the job shows of it."""
         job = self._server.jobs.get(_read_name(action))
         if job is None:
             return Sight(effect=Effect.ABSENT, text=f"no rank of {action.step.target} has connected to this node's job.sock")
-        looks: dict[str, Callable[[Training, Action], Sight]] = {
-            "job.checkpoint": self._see_checkpoint,
-            "job.stop": _see_stop,
-            "job.withdraw": _see_withdrawal,
-            "job.resume": self._see_steps,
+        launching = self._server.launching(job.name)
+        looks: dict[str, Callable[[Action], Sight]] = {
+            "job.checkpoint": partial(self._see_checkpoint, job),
+            "job.stop": partial(_see_stop, job),
+            "job.withdraw": partial(_see_withdrawal, job),
+            "job.resume": partial(see_steps, job, launching),
         }
-        return looks.get(action.step.kind, self._see_answer)(job, action)
+        return looks.get(action.step.kind, partial(see_answer, job, launching))(action)
 
     def _see_checkpoint(self, job: Training, action: Action) -> Sight:
         one = job.find(action.id)
@@ -85,23 +83,6 @@ class JobActuator:
         troubles = "".join(f"; {trouble}" for trouble in job.list_troubles())
         saved = "; it is whole in shared memory" if one.stage == "saved" else ""
         return Sight(effect=Effect.UNKNOWN, text=one.describe() + saved + _reckon(job, one) + troubles)
-
-    def _see_steps(self, job: Training, action: Action) -> Sight:
-        going = [rank for rank in job.here if rank.beat_at is not None and rank.beat_at > action.issued]
-        if job.here and len(going) == len(job.here):
-            return Sight(effect=Effect.PRESENT, text=f"all {len(going)} ranks on this node do steps")
-        if (answer := self._server.find_answer(job.name, action.id)) is None:
-            return Sight(effect=Effect.ABSENT, text=f"{len(going)} of {len(job.here)} ranks on this node do steps")
-        text = f"the launcher has {'started' if answer.ok else f'failed: {answer.why}'}, {len(going)} of {len(job.here)} ranks do steps"
-        return Sight(effect=Effect.UNKNOWN if answer.ok else Effect.ABSENT, text=text)
-
-    def _see_answer(self, job: Training, action: Action) -> Sight:
-        answer = self._server.find_answer(job.name, action.id)
-        if answer is None:
-            return Sight(effect=Effect.ABSENT, text="the launcher has not said that it is done")
-        if answer.ok:
-            return Sight(effect=Effect.PRESENT, text="the launcher says that it is done")
-        return Sight(effect=Effect.ABSENT, text=f"the launcher could not: {answer.why}")
 
 
 def _see_stop(job: Training, action: Action) -> Sight:
@@ -157,14 +138,3 @@ def _read_seconds(text: str | None, default: float) -> float:
     if not 0 < seconds < math.inf:
         raise WireError(f"{text!r} s is no time to save in; give a positive number of seconds")
     return seconds
-
-
-def _read_cards(action: Action) -> dict[int, str]:
-    """Rank -> card, out of the details. Raises WireError."""
-    try:
-        cards = {int(rank): card for rank, card in action.step.details.items()}
-    except ValueError as error:
-        raise WireError(f"{action.id}: details of job.remap are rank = card, such as 7 = n1/card7; {error}") from error
-    if not cards:
-        raise WireError(f"{action.id}: job.remap names no rank; give details rank = card")
-    return cards

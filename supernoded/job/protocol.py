@@ -51,12 +51,18 @@ class Hello(Message, frozen=True, kw_only=True, tag="hello"):
     card: Word = ""  # subject of its card, where it knows; else `<node>/card<local_rank>`
     token: Text = ""  # of the job, where the settings name one
     step: Step = -1  # the last whole step, of a rank that comes back
+    plan: Word = ""  # how the ranks are grouped, `tp=8 pp=16 dp=4 ep=1`; of a rank or the launcher, where it knows
+    life: Word = ""  # differs from one process to the next; empty = an older client
 
 
 class Beat(Message, frozen=True, kw_only=True, tag="beat"):
     """A rank has done a step. Beats of steps that follow fast may be left out."""
 
     step: Step
+
+
+class Alive(Message, frozen=True, kw_only=True, tag="alive"):
+    """The rank's process runs, whatever its step does: once a second, from a thread of its own. Older clients do not say it."""
 
 
 class Phase(Message, frozen=True, kw_only=True, tag="phase"):
@@ -176,10 +182,13 @@ class Order(Message, frozen=True, kw_only=True, tag="order"):
 
     id: str
     kind: Literal["abort", "remap", "resume"]
-    cards: dict[int, str] = {}  # rank -> card, for `remap`
+    cards: dict[int, str] = {}  # rank -> card, for `remap`, by the numbers of before
+    drop: tuple[int, ...] = ()  # ranks that are given up, for `remap`: a whole replica; those behind them close up
+    plan: Word = ""  # how the ranks are grouped without them
+    incarnation: Annotated[int, Meta(ge=0)] = 0  # start of the job that it is about; 0 = not told
 
 
-FromPeer = Hello | Beat | Phase | Agreed | Saving | Saved | SaveFailed | Bye | Durable | VaultTrouble | Acted
+FromPeer = Hello | Beat | Alive | Phase | Agreed | Saving | Saved | SaveFailed | Bye | Durable | VaultTrouble | Acted
 FromDaemon = Welcome | Refused | Request | Withdraw | Order
 
 _DECODE_PEER = msgspec.json.Decoder(FromPeer)

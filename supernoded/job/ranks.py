@@ -30,6 +30,7 @@ class Rank(msgspec.Struct, frozen=True, kw_only=True):
     saving: int | None = None
     gone: float | None = None  # since when its connection is lost
     stopped: bool = False  # it has said bye
+    alive: float | None = None  # when its process last said that it runs; None = it never did
 
     @property
     def here(self) -> bool:
@@ -44,6 +45,11 @@ def hear_beat(rank: Rank, step: int, now: float) -> Rank:
     if rank.beat_at is not None and done > 0 and rank.saving is None and not rank.phase:
         times = (*times, (now - rank.beat_at) / done)[-KEPT:]
     return msgspec.structs.replace(rank, step=step, heard=now, beat_at=now, times=times, saving=None)
+
+
+def hear_alive(rank: Rank, now: float) -> Rank:
+    """Its process runs, which says nothing of its steps: a rank that hangs in a collective says so too."""
+    return msgspec.structs.replace(rank, alive=now)
 
 
 def hear_phase(rank: Rank, name: str, expect_s: float, now: float) -> Rank:
@@ -78,8 +84,9 @@ def judge(ranks: Mapping[int, Rank], now: float, silent_s: float) -> dict[int, s
     """The state of each rank.
 
     Silent is who says nothing for longer than `silent_s` and three p95 steps (safety rule 27) while a peer is ahead of it, or is alone.
-    Who has done what its peers have not waits for them. When all stand at the same step nobody can say from here who holds them up, and
-    all wait.
+    Silent is too whose process, having said once a second that it runs, has not for as long: it is stopped, or hangs in a call that lets
+    none of its threads run. Its peers hang in the collective but their processes say so, and wait. Who has done what its peers have not
+    waits for them. When all stand at the same step, and all processes run, nobody can say from here who holds them up, and all wait.
     """
     step_time = find_step_time(ranks.values())
     patience = max(silent_s, STEPS * (step_time or 0.0))
@@ -102,12 +109,15 @@ def _judge_one(rank: Rank, now: float, patience: float, *, alone: bool, behind: 
         return "phase"
     if age <= patience:
         return "running"
-    return "silent" if alone or behind or rank.phase else "waiting"
+    frozen = rank.alive is not None and now - rank.alive > patience
+    return "silent" if alone or behind or frozen or rank.phase else "waiting"
 
 
-def judge_job(states: Mapping[int, str], ranks: Mapping[int, Rank], world: int, *, stopping: bool) -> str:
-    """One word for the whole job, out of those of its ranks on this node."""
+def judge_job(states: Mapping[int, str], ranks: Mapping[int, Rank], world: int, *, stopping: bool, aborted: bool = False) -> str:
+    """One word for the whole job, out of those of its ranks on this node; `aborted` as its launcher here says."""
     words = set(states.values())
+    if aborted:
+        return "aborted"
     if not words:
         return "absent"
     if words == {"stopped"}:

@@ -17,7 +17,7 @@ _UNITS = {
     "rank.step_time": "s",
     "rank.beat_age": "s",
 }
-_TEXTS = frozenset({"job.state", "job.request", "job.phase", "job.trouble", "rank.state"})
+_TEXTS = frozenset({"job.state", "job.request", "job.phase", "job.trouble", "job.plan", "rank.state", "rank.card"})
 
 
 def name_job(name: str) -> str:
@@ -43,6 +43,9 @@ def read_job(job: Training, now: float, wall: float, silent_s: float) -> list[Re
         "job.request": job.request.stage if job.request is not None else "none",
         "job.phase": next((rank.phase for rank in here if rank.phase), ""),
         "job.trouble": "; ".join(job.list_troubles()),
+        "job.plan": kept.plan or None,
+        "job.launcher": float(job.launcher),
+        "job.incarnation": float(kept.starts.incarnation),
     }
     return _make(name_job(job.name), values, now)
 
@@ -57,6 +60,7 @@ def read_ranks(job: Training, now: float, silent_s: float) -> list[Reading]:
             "rank.step": float(rank.step) if rank.step >= 0 else None,
             "rank.step_time": ranks.find_p95(rank.times),
             "rank.beat_age": now - rank.heard,
+            "rank.card": rank.card or None,
         }
         readings += _make(f"{name_job(job.name)}/rank{number}", values, now)
     return readings

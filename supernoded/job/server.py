@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from supernoded.clock import Clock
 from supernoded.errors import WireError
 from supernoded.job.checkpoints import Checkpoint, Kind
-from supernoded.job.orders import Orders
+from supernoded.job.launching import Launching
 from supernoded.job.peer import Peer
 from supernoded.job.protocol import Acted, Durable, FromDaemon, FromPeer, Hello, Order, Request, VaultTrouble, Welcome, Withdraw
 from supernoded.job.training import Kept, Training
@@ -31,6 +31,7 @@ class Terms:
     silent_s: float
     most_peers: int
     lines_per_s: int
+    cards: int = 0  # of this node, 0 = not known
 
 
 class Server:
@@ -40,7 +41,7 @@ class Server:
         self.terms, self.jobs = terms, dict[str, Training]()
         self._clock, self._log, self._on_news = clock, log, on_news
         self._peers: dict[Peer, None] = {}
-        self._orders: dict[str, Orders] = {}
+        self._launching: dict[str, Launching] = {}
         self._last_spoken: dict[str, float] = {}
         self._refused: dict[tuple[str, str, int], str] = {}  # told once, however often it is tried
 
@@ -53,6 +54,7 @@ class Server:
         if name not in self.jobs:
             self.jobs[name] = Training(name, kept or Kept(), lambda: self._on_news(name))
             self._last_spoken[name] = self._clock.now()
+            self._launching[name] = Launching(self.jobs[name], self.terms.cards)
             self.jobs[name].unheard_until = self._clock.now() + UNHEARD if kept is not None else 0.0
         return self.jobs[name]
 
@@ -68,15 +70,19 @@ class Server:
         peer.say(Welcome(node=terms.node, silent_s=terms.silent_s, tiers=terms.tiers))
         if hello.kind == "rank":
             card = hello.card or (f"{terms.node}/card{hello.local_rank}" if hello.local_rank >= 0 else "")
-            job.come(hello.rank, hello.world, card, hello.step, now)
+            job.come(hello.rank, hello.world, card, hello.step, now, hello.life)
             for one in job.list_unagreed():
                 peer.say(self._make_request(one, now))
         elif hello.kind == "vault":
             job.troubles = {}  # it tells what there is
             self._on_news(hello.job)
         else:
-            for order in self._orders_of(hello.job).list_open():
+            job.launcher = True
+            self._on_news(hello.job)
+            for order in self._launching[hello.job].list_open():
                 peer.say(order)
+        if hello.plan and hello.kind != "vault":
+            self._launching[hello.job].tell_plan(hello.plan)
         return ""
 
     def hear(self, peer: Peer, message: FromPeer) -> None:
@@ -93,8 +99,8 @@ class Server:
         elif isinstance(message, VaultTrouble):
             job.troubles = {tier: text for tier, text in {**job.troubles, message.tier: message.text}.items() if text}
             self._on_news(hello.job)
-        elif isinstance(message, Acted) and self._orders_of(hello.job).answer(message):
-            self._on_news(hello.job)
+        elif isinstance(message, Acted):
+            self._launching[hello.job].answer(message)
 
     def lose(self, peer: Peer) -> None:
         """See `Reception`."""
@@ -106,6 +112,9 @@ class Server:
             job.go(peer.hello.rank, self._clock.now())
         elif peer.hello.kind == "vault":
             job.troubles = {"vault": VAULT_LOST} if job.here else {}
+            self._on_news(job.name)
+        else:
+            job.launcher = bool(self._list_peers(job.name, "launcher"))
             self._on_news(job.name)
 
     def ask(self, name: str, request: str, kind: Kind, reason: str, within: tuple[float, float]) -> Checkpoint:
@@ -134,19 +143,13 @@ class Server:
         return job.find(request) or one
 
     def order(self, name: str, order: Order) -> None:
-        """Tell the launcher. Raises WireError when there is none."""
-        self.find(name)
-        orders = self._orders_of(name)
-        answer = orders.find(order.id)
-        if answer is not None and answer.ok:
-            return
-        if not self._tell(name, "launcher", order):
-            raise WireError(f"job {name}: no launcher is connected that could {order.kind}; see docs/job.md")
-        orders.give(order)
+        """Tell the launcher, where it is not done already. Raises WireError when there is none, or the order is of another start."""
+        self.launching(name).give(order, lambda told: bool(self._tell(name, "launcher", told)))
 
-    def find_answer(self, name: str, order: str) -> Acted | None:
-        """What the launcher has said to an order."""
-        return self._orders_of(name).find(order)
+    def launching(self, name: str) -> Launching:
+        """What its launcher is told and tells. Raises WireError for a job that is not known."""
+        self.find(name)
+        return self._launching[name]
 
     def find(self, name: str) -> Training:
         """A job. Raises WireError naming those that there are."""
@@ -163,8 +166,7 @@ class Server:
             job.pass_time(now)
         speaking = {peer.hello.job for peer in self._peers if peer.hello is not None}
         for name in [name for name, at in self._last_spoken.items() if now - at > FORGET_AFTER and name not in speaking]:
-            del self.jobs[name], self._last_spoken[name]
-            self._orders.pop(name, None)
+            del self.jobs[name], self._last_spoken[name], self._launching[name]
             self._on_news(name)
 
     def hang_up(self) -> None:
@@ -202,9 +204,6 @@ class Server:
     def _make_request(self, one: Checkpoint, now: float) -> Request:
         left = max(0.0, one.deadline - now), max(0.0, one.hard - now)
         return Request(id=one.id, kind=one.kind, deadline_s=left[0], hard_s=left[1], reason=one.reason, number=one.number)
-
-    def _orders_of(self, job: str) -> Orders:
-        return self._orders.setdefault(job, Orders())
 
     def _tell_refusal(self, hello: Hello, why: str) -> None:
         who = hello.job, hello.kind, hello.rank

@@ -7,11 +7,13 @@ from functools import reduce
 
 import msgspec
 
-from supernoded.job import checkpoints, ranks
+from supernoded.job import checkpoints, orders, ranks, starts
 from supernoded.job.checkpoints import Checkpoint, Kind
 from supernoded.job.failures import Failures
-from supernoded.job.protocol import Agreed, Beat, Bye, Durable, FromPeer, Phase, Saved, SaveFailed, Saving
+from supernoded.job.orders import Orders
+from supernoded.job.protocol import Agreed, Alive, Beat, Bye, Durable, FromPeer, Phase, Saved, SaveFailed, Saving
 from supernoded.job.ranks import Rank
+from supernoded.job.starts import Starts
 
 REMEMBERED = 8  # saves by which the next one is reckoned (ours)
 MOST_REQUESTS = 16
@@ -34,6 +36,9 @@ class Kept(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     failures: int = 0
     watched: float = 0.0  # seconds in which they were seen
     stopped: bool = False  # every rank of this node has said bye, and none has come since
+    plan: str = ""  # how the ranks are grouped, as they or the launcher say
+    starts: Starts = Starts()
+    orders: Orders = ()  # to the launcher, the oldest first
 
 
 class Training:
@@ -44,6 +49,8 @@ class Training:
         self.ranks: dict[int, Rank] = {}
         self.unheard_until = 0.0  # of a job that an earlier life knew: till then its ranks may simply not have dialled yet
         self.troubles: dict[str, str] = {}  # of its tiers, as the vault says
+        self.plan_trouble = ""  # why what was said last is no plan of this job
+        self.launcher = False  # what starts its ranks is connected here
         self.failures = Failures(kept.failures, kept.watched)
         self.durable_at: float | None = None  # when this life has heard of its newest durable step
         self._begun: dict[int, float] = {}  # step -> when the first rank stood still for it
@@ -71,8 +78,9 @@ class Training:
         return ranks.find_step_time(self.ranks.values())
 
     def list_troubles(self) -> list[str]:
-        """Of its tiers, a sentence each."""
-        return [f"{tier}: {text}" for tier, text in sorted(self.troubles.items())]
+        """Of its tiers and of its plan, a sentence each."""
+        tiers = [f"{tier}: {text}" for tier, text in sorted(self.troubles.items())]
+        return [*tiers, self.plan_trouble] if self.plan_trouble else tiers
 
     def find(self, request: str) -> Checkpoint | None:
         """The newest request of that id."""
@@ -80,13 +88,15 @@ class Training:
 
     def judge(self, now: float, silent_s: float) -> str | None:
         """One word for the whole job; None while a daemon that has just started cannot know."""
+        aborted = orders.find_abort(self.kept.orders, self.kept.starts.incarnation)
         if self.kept.stopped:
             return "stopped"
-        if not self.ranks and now < self.unheard_until:
+        if not self.ranks and now < self.unheard_until and not aborted:
             return None
         one = self.request
         stopping = one is not None and one.kind == "stop" and any(-1 < rank.step <= one.step for rank in self.here)
-        return ranks.judge_job(ranks.judge(self.ranks, now, silent_s), self.ranks, self.kept.world, stopping=stopping)
+        states = ranks.judge(self.ranks, now, silent_s)
+        return ranks.judge_job(states, self.ranks, self.kept.world, stopping=stopping, aborted=aborted)
 
     def list_unagreed(self) -> list[Checkpoint]:
         """What ranks are still asked for: those that stop come last, as the ranks keep the last one said."""
@@ -106,12 +116,12 @@ class Training:
             return f"rank {number} says that job {self.name} has {world} ranks, and {others}; start all with one WORLD_SIZE"
         return ""
 
-    def come(self, number: int, world: int, card: str, step: int, now: float) -> None:
+    def come(self, number: int, world: int, card: str, step: int, now: float, life: str = "") -> None:
         """A rank that is not refused is here, perhaps again."""
         if world != self.kept.world:
             self.ranks.clear()
-            self._keep(world=world)
-        self._keep(stopped=False)
+            self._keep(world=world, plan="")
+        self._keep(stopped=False, starts=self._count_start(number, life))
         self.unheard_until = 0.0
         old = self.ranks.get(number)
         times = old.times if old is not None else ()
@@ -124,6 +134,17 @@ class Training:
         again = old is not None and step <= old.step  # one that only dials again has told its step, and what it has agreed to
         self._change(lambda one: checkpoints.lose(one, number) if again and step < one.step else checkpoints.expect(one, number))
         self._watch(now)
+        self._on_news()
+
+    def _count_start(self, number: int, life: str) -> Starts:
+        """A rank of an older client is another start only where the one before was ended."""
+        now = self.kept.starts
+        ended = not life and orders.find_abort(self.kept.orders, now.incarnation)
+        return starts.resume(now, now.incarnation) if ended else starts.come(now, number, life)
+
+    def keep(self, **fields: object) -> None:
+        """What else must outlive the daemon, such as the orders to its launcher."""
+        self._keep(**fields)
         self._on_news()
 
     def go(self, number: int, now: float) -> None:
@@ -179,8 +200,12 @@ class Training:
         """What one of its ranks says."""
         rank = self.ranks[number]
         match message:
+            case Alive():
+                self.ranks[number] = ranks.hear_alive(rank, now)
             case Beat(step=step):
                 self.failures.pass_step(number, step)
+                if self.kept.starts.awaited:
+                    self._keep(starts=starts.step(self.kept.starts, number))
                 self.ranks[number] = ranks.hear_beat(rank, step, now)
             case Phase(name=name, expect_s=expect_s):
                 self.ranks[number] = ranks.hear_phase(rank, name, expect_s, now)

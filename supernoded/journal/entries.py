@@ -6,6 +6,7 @@ from typing import TypeAlias
 
 from supernoded.journal.actions import Conclude, Intend, begin, conclude, intend, open_intents, outcomes_of, rehearse
 from supernoded.journal.copies import copy_action, copy_incident
+from supernoded.journal.counters import raise_counter, read_counters
 from supernoded.journal.incidents import (
     CloseIncident,
     OpenIncident,
@@ -16,13 +17,15 @@ from supernoded.journal.incidents import (
     open_incidents,
     widen_incident,
 )
-from supernoded.journal.leases import all_leases, check_epoch, release_lease, take_lease
+from supernoded.journal.latches import keep_memory, latches, reset_latch, set_latch
+from supernoded.journal.leases import Bid, Round, all_leases, bid, check_epoch, release_lease, take_lease
 from supernoded.journal.outbox import Letter, count_messages, delete_messages, next_messages, put_message, trim_messages
 from supernoded.journal.records import record_engagement, record_event, record_request, store_readings
 from supernoded.journal.rows import Entry, Question, Sentence
-from supernoded.journal.states import holds, lift_hold, memories, modes, place_hold, save_memories, set_mode
+from supernoded.journal.states import holds, keep_holds, memories, modes, save_memories, set_mode
 
 __all__ = [
+    "Bid",
     "CloseIncident",
     "Conclude",
     "Entry",
@@ -30,11 +33,13 @@ __all__ = [
     "Letter",
     "OpenIncident",
     "Question",
+    "Round",
     "Sentence",
     "Spillable",
     "WidenIncident",
     "all_leases",
     "begin",
+    "bid",
     "check_epoch",
     "close_incident",
     "conclude",
@@ -44,7 +49,9 @@ __all__ = [
     "delete_messages",
     "holds",
     "intend",
-    "lift_hold",
+    "keep_holds",
+    "keep_memory",
+    "latches",
     "memories",
     "merge_incident",
     "modes",
@@ -53,14 +60,17 @@ __all__ = [
     "open_incidents",
     "open_intents",
     "outcomes_of",
-    "place_hold",
     "put_message",
+    "raise_counter",
+    "read_counters",
     "record_engagement",
     "record_event",
     "record_request",
     "rehearse",
     "release_lease",
+    "reset_latch",
     "save_memories",
+    "set_latch",
     "set_mode",
     "store_readings",
     "take_lease",

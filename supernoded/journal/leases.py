@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
 
-from sqlalchemy import Connection, cast, extract, func, select, update
+from sqlalchemy import Connection, Row, bindparam, cast, extract, func, select, update
 from sqlalchemy.types import Double
 
 from supernoded.errors import FencedError
@@ -13,9 +14,13 @@ from supernoded.journal.tables import leases
 from supernoded.model import NODE, Lease
 
 FIXED = 0  # the epoch of a seat that the settings fix: there is no lease to check
+STAGGER = 0.5  # seconds for which a vacant role is left to each candidate that goes first (ours)
+SERVER_TIME = "time"  # in `Connection.info`: what tells the time of a database that several nodes of a simulation share
 _FREE = ""
 
 _SERVER_TIME = select(cast(extract("epoch", func.clock_timestamp()), Double))
+_LIST = insert(leases).on_conflict_do_nothing()
+_SET = update(leases).where(leases.c.role == bindparam("of")).values(holder=bindparam("to"), epoch=bindparam("at"), until=bindparam("end"))
 
 
 def is_fenced(scope: str, epoch: int) -> bool:
@@ -24,9 +29,10 @@ def is_fenced(scope: str, epoch: int) -> bool:
 
 
 def _time(connection: Connection, now: float) -> float:
-    """The database's time. SQLite has none of its own that a simulation could turn: there it is the caller's `now`."""
+    """The database's time. SQLite has none of its own: there it is the caller's `now`, or the simulated site's."""
     if connection.dialect.name == "sqlite":
-        return now
+        tell = connection.info.get(SERVER_TIME)
+        return now if tell is None else float(tell())
     return float(connection.execute(_SERVER_TIME).scalar_one())
 
 
@@ -49,25 +55,105 @@ def check_epoch(connection: Connection, scope: str, epoch: int, now: float) -> N
 
 
 def take_lease(role: str, holder: str, now: float, term: float) -> Callable[[Connection], Lease | None]:
-    """Take or renew a lease for `term` seconds; None while another node has it.
-
-    Renewing keeps the epoch. Taking over raises it, and so does another life of the same node (`holder` is `node#life`).
-    """
+    """Take or renew one lease for `term` seconds, after who has it locked; None while another node has it. See `bid`."""
 
     def work(connection: Connection) -> Lease | None:
-        connection.execute(insert(leases).values(role=role, holder=_FREE, epoch=FIXED, until=0.0).on_conflict_do_nothing())
+        _list_role(connection, [role], 0.0)
         row = connection.execute(select(leases).where(leases.c.role == role).with_for_update()).one()
         time = _time(connection, now)
-        renewing = row.holder == holder and row.until > time
-        same_node = row.holder.partition("#")[0] == holder.partition("#")[0]
-        if row.until > time and not same_node:
+        if row.until > time and _node_of(row.holder) != _node_of(holder):
             return None
-        lease = Lease(role=role, holder=holder, epoch=row.epoch if renewing else row.epoch + 1, until=time + term)
-        changed = update(leases).where(leases.c.role == role).values(holder=holder, epoch=lease.epoch, until=lease.until)
-        connection.execute(changed)
-        return lease
+        return _grant(connection, [(row, 0)], holder, time + term)[role]
 
     return work
+
+
+class Bid(NamedTuple):
+    """A role that a node is a candidate of: the candidates `before` it, and the highest epoch that it has heard of, from whomever.
+
+    `had` = this life of the node has had it: another life that has it now is no earlier one, but a rival of the same name. `only_look` =
+    it is not to be taken now.
+    """
+
+    role: str
+    before: tuple[str, ...] = ()
+    heard: int = 0
+    had: bool = False
+    only_look: bool = False
+
+
+class Round(NamedTuple):
+    """What came of bidding: our leases, what others have, each by role, and the database's time.
+
+    A role that somebody had locked is in neither.
+    """
+
+    ours: Mapping[str, Lease]
+    others: Mapping[str, Lease]
+    time: float
+
+
+def bid(bids: Sequence[Bid], holder: str, now: float, term: float) -> Callable[[Connection], Round]:
+    """Renew what is ours of these roles and take what is vacant, all for `term` seconds, in one transaction.
+
+    Renewing keeps the epoch, also when it comes late and nobody was quicker. Taking over raises it, and so does another life of the same
+    node (`holder` is `node#life`), and a database that knows less than was heard, such as one that was restored from an old copy.
+    A candidate leaves what is vacant to each one before it for STAGGER seconds; who had the role last is not counted.
+
+    It costs two statements, and four where something is renewed or taken, however many roles there are. No lock is waited for: a writer
+    that hangs on one role's row costs nobody another role.
+    """
+    before = {one.role: one for one in sorted(bids)}
+    wanted = select(leases).where(leases.c.role.in_(list(before))).order_by(leases.c.role)
+    locking = select(leases).where(leases.c.role.in_(bindparam("due", expanding=True))).order_by(leases.c.role)
+
+    def work(connection: Connection) -> Round:
+        time = _time(connection, now)
+        rows = {row.role: row for row in connection.execute(wanted)}
+        if new := [role for role in before if role not in rows]:
+            _list_role(connection, new, time)
+        due = [role for role, one in before.items() if _is_due(one, rows.get(role), holder, time)]
+        locked = connection.execute(locking.with_for_update(skip_locked=True), {"due": due}).all() if due else []
+        granted = [(row, before[row.role].heard) for row in locked if _is_due(before[row.role], row, holder, time)]
+        ours = _grant(connection, granted, holder, time + term)
+        current = rows | {row.role: row for row in locked}
+        others = {role: _to_lease(row) for role, row in current.items() if role not in ours and row.until > time}
+        return Round(ours, {role: lease for role, lease in others.items() if lease.holder != holder}, time)
+
+    return work
+
+
+def _list_role(connection: Connection, roles: Sequence[str], vacant_since: float) -> None:
+    rows = [{"role": role, "holder": _FREE, "epoch": FIXED, "until": vacant_since} for role in roles]
+    connection.execute(_LIST, rows)
+
+
+def _is_due(one: Bid, row: Row[*tuple[object, ...]] | None, holder: str, time: float) -> bool:
+    """Whether it is for us to renew or to take. A role that nobody ever had is vacant from now on."""
+    if one.only_look:
+        return False
+    last, until = ("", time) if row is None else (_node_of(row.holder), row.until)
+    if row is not None and (row.holder == holder or (last == _node_of(holder) and not one.had)):
+        return True
+    return bool(time >= until + STAGGER * sum(1 for node in one.before if node != last))
+
+
+def _grant(connection: Connection, granted: Sequence[tuple[Row[*tuple[object, ...]], int]], holder: str, until: float) -> dict[str, Lease]:
+    ours = {}
+    for row, heard in granted:
+        renewed = row.holder == holder and row.epoch >= heard
+        ours[row.role] = Lease(role=row.role, holder=holder, epoch=row.epoch if renewed else max(row.epoch, heard) + 1, until=until)
+    if ours:
+        connection.execute(_SET, [{"of": one.role, "to": one.holder, "at": one.epoch, "end": one.until} for one in ours.values()])
+    return ours
+
+
+def _to_lease(row: Row[*tuple[object, ...]]) -> Lease:
+    return Lease(role=row.role, holder=row.holder, epoch=row.epoch, until=row.until)
+
+
+def _node_of(holder: str) -> str:
+    return holder.partition("#")[0]
 
 
 def release_lease(role: str, holder: str, epoch: int) -> Callable[[Connection], bool]:

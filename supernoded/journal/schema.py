@@ -6,7 +6,7 @@ from sqlalchemy import Column, Connection, MetaData, String, Table, insert, insp
 
 from supernoded.journal.tables import metadata
 
-HEAD = "0002"  # the newest revision in migrations/versions
+HEAD = "0003"  # the newest revision in migrations/versions
 
 _VERSION = Table("alembic_version", MetaData(), Column("version_num", String(32), primary_key=True))
 

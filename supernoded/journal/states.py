@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
-from sqlalchemy import Connection, or_, select, update
+from sqlalchemy import Connection, or_, select
 
-from supernoded.journal.rows import Entry, Question, clean, clean_row, insert
+from supernoded.journal.rows import Entry, Question, clean_row, insert
 from supernoded.journal.tables import holds as hold_rows
 from supernoded.journal.tables import memories as memory_rows
 from supernoded.journal.tables import modes as mode_rows
@@ -20,7 +20,13 @@ _SAVE = _MEMORY.on_conflict_do_update(
     set_={"memory": _MEMORY.excluded.memory, "at": _MEMORY.excluded.at},
     where=(memory_rows.c.at <= _MEMORY.excluded.at) | (memory_rows.c.at > _MEMORY.excluded.at + LATE),
 )
-_HOLD = insert(hold_rows).on_conflict_do_nothing()
+_HOLD = insert(hold_rows)
+_KEEP_HOLD = _HOLD.on_conflict_do_update(
+    index_elements=["id"],
+    set_={name: _HOLD.excluded[name] for name in Hold.__struct_fields__ if name != "id"}
+    | {"told": or_(hold_rows.c.told, _HOLD.excluded.told)},
+    where=hold_rows.c.lifted.is_(None) | _HOLD.excluded.lifted.is_not(None),
+)
 _MODE = insert(mode_rows)
 _SET_MODE = _MODE.on_conflict_do_update(index_elements=["policy"], set_={name: _MODE.excluded[name] for name in ("mode", "set_by", "at")})
 
@@ -36,38 +42,23 @@ def memories(scope: str) -> Question[dict[str, bytes]]:
     return Question(lambda connection: {row.rule: bytes(row.memory) for row in connection.execute(statement)})
 
 
-def place_hold(hold: Hold) -> Callable[[Connection], None]:
-    """Keep a subject out of service; placing the same hold again changes nothing."""
-    row = clean_row(
-        id=hold.id,
-        subject=hold.subject,
-        serial=hold.serial,
-        reason=hold.reason,
-        owner=hold.owner,
-        placed=hold.placed,
-        expires=hold.expires,
-        lifted=None,
-        lifted_by="",
-    )
-
-    def work(connection: Connection) -> None:
-        connection.execute(_HOLD, row)
-
-    return work
+def keep_holds(known: Iterable[tuple[Hold, bool]]) -> Entry:
+    """Keep holds as they are known now, each with whether this node tells it; one that is lifted stays so, whatever comes later."""
+    names = Hold.__struct_fields__
+    return Entry(_KEEP_HOLD, [clean_row(**{name: getattr(hold, name) for name in names}) | {"told": told} for hold, told in known])
 
 
-def lift_hold(id_: str, by: str, at: float) -> Callable[[Connection], bool]:
-    """Lift a hold; False when there is none of this id that stands."""
-    statement = update(hold_rows).where(hold_rows.c.id == id_, hold_rows.c.lifted.is_(None)).values(lifted=at, lifted_by=clean(by))
-    return lambda connection: connection.execute(statement).rowcount == 1
+def holds(lifted_since: float) -> Question[list[tuple[Hold, bool]]]:
+    """The holds that were not lifted, and those that were since then, oldest first; of each whether this node tells it."""
+    columns = [hold_rows.c[name] for name in (*Hold.__struct_fields__, "told")]
+    young = or_(hold_rows.c.lifted.is_(None), hold_rows.c.lifted >= lifted_since)
+    statement = select(*columns).where(young).order_by(hold_rows.c.placed, hold_rows.c.id)
 
+    def work(connection: Connection) -> list[tuple[Hold, bool]]:
+        rows = (dict(row) for row in connection.execute(statement).mappings())
+        return [(Hold(**{name: row[name] for name in Hold.__struct_fields__}), bool(row["told"])) for row in rows]
 
-def holds(now: float) -> Question[list[Hold]]:
-    """The holds that stand at `now`: neither lifted nor expired, oldest first."""
-    columns = [hold_rows.c[name] for name in Hold.__struct_fields__]
-    standing = or_(hold_rows.c.expires.is_(None), hold_rows.c.expires > now)
-    statement = select(*columns).where(hold_rows.c.lifted.is_(None), standing).order_by(hold_rows.c.placed, hold_rows.c.id)
-    return Question(lambda connection: [Hold(**row) for row in connection.execute(statement).mappings()])
+    return Question(work)
 
 
 def set_mode(policy: str, mode: Mode, by: str, at: float) -> Callable[[Connection], None]:

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from sqlalchemy import BigInteger, Boolean, Column, Double, Index, Integer, LargeBinary, MetaData, String, Table
+from sqlalchemy import BigInteger, Boolean, Column, Double, Index, Integer, LargeBinary, MetaData, String, Table, false
 
 metadata = MetaData()
 
@@ -110,7 +110,15 @@ holds = Table(
     _time("expires", nullable=True),
     _time("lifted", nullable=True),
     _text("lifted_by"),
+    *(Column(name, String, nullable=False, server_default="") for name in ("cause", "node")),
+    Column("told", Boolean, nullable=False, server_default=false()),  # this node has placed or lifted it, and so tells it to the others
 )
+
+# The highest number of signed commands by sender: our own row is the last that we have used, the others' what we have taken.
+counters = Table("counters", metadata, _key("sender"), Column("number", BigInteger, nullable=False))
+
+# What a person has to reset, such as a breaker that has tripped: `name` is it, `text` says why it is so.
+latches = Table("latches", metadata, _key("name"), _text("text"), _time("since"))
 
 modes = Table("modes", metadata, _key("policy"), _text("mode"), _text("set_by"), _time("at"))
 

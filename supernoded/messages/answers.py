@@ -67,8 +67,10 @@ class Role(msgspec.Struct, frozen=True, kw_only=True):
     """One role that this daemon holds."""
 
     name: str
-    epoch: int
+    epoch: int  # 0 = fixed by the settings
     since: float
+    left: float | None = None  # seconds until its lease ends unless it is renewed; None = fixed
+    bridging: bool = False  # its lease has run out and the database is lost: its devices are steered on
 
 
 class LeftOut(msgspec.Struct, frozen=True, kw_only=True):
@@ -142,6 +144,7 @@ class Incidents(Answer, frozen=True, kw_only=True):
 
     incidents: tuple[Incident, ...] = ()
     left_off: int = 0
+    unread: str = ""  # which journal could not be read, and why
 
 
 class Events(Answer, frozen=True, kw_only=True):
@@ -149,6 +152,7 @@ class Events(Answer, frozen=True, kw_only=True):
 
     events: tuple[Event, ...] = ()
     left_off: int = 0
+    unread: str = ""  # which journal could not be read, and why
 
 
 class Deed(msgspec.Struct, frozen=True, kw_only=True):
@@ -164,6 +168,7 @@ class Actions(Answer, frozen=True, kw_only=True):
 
     actions: tuple[Deed, ...] = ()
     left_off: int = 0
+    unread: str = ""  # which journal could not be read, and why
 
 
 class Story(Answer, frozen=True, kw_only=True):
@@ -173,6 +178,7 @@ class Story(Answer, frozen=True, kw_only=True):
     events: tuple[Event, ...] = ()
     actions: tuple[Deed, ...] = ()
     merged: tuple[Incident, ...] = ()
+    unread: str = ""  # which journal could not be read, and why
 
 
 class Holds(Answer, frozen=True, kw_only=True):
@@ -249,7 +255,8 @@ class Links(Answer, frozen=True, kw_only=True):
 class Diagnosed(Answer, frozen=True, kw_only=True):
     """What is known of one subject, from the hardware up: link, communication library, application (L15).
 
-    `verdicts` are the last words of all rules on it, its parts, its cable and peer, in that order; `causes` the best first.
+    `verdicts` are the last words of all rules on it, its parts, its cable and peer, in that order; `causes` the best first; `holds` keep
+    it out of service.
     """
 
     subject: str
@@ -258,6 +265,7 @@ class Diagnosed(Answer, frozen=True, kw_only=True):
     causes: tuple[Cause, ...] = ()
     readings: tuple[Reading, ...] = ()
     incidents: tuple[Incident, ...] = ()
+    holds: tuple[Hold, ...] = ()
 
 
 _encoder = msgspec.json.Encoder(order="deterministic")

@@ -67,6 +67,23 @@ class Jobs(Answer, frozen=True, kw_only=True):
     jobs: tuple[JobRow, ...] = ()
 
 
+class RankPlace(msgspec.Struct, frozen=True, kw_only=True):
+    """The card of one rank."""
+
+    rank: int
+    card: str
+
+
+class RankMap(Answer, frozen=True, kw_only=True):
+    """Which rank of a job runs on which card, of all nodes as far as this one is told; `faults` are sentences on what is missing."""
+
+    job: str
+    world: int
+    plan: str = ""  # how the ranks are grouped: tp=8 pp=16 dp=4 ep=1
+    ranks: tuple[RankPlace, ...] = ()
+    faults: tuple[str, ...] = ()
+
+
 class CheckpointAsk(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The body of a request for a checkpoint by hand."""
 

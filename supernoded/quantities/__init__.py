@@ -15,6 +15,7 @@ import msgspec
 
 from supernoded.model import Reading, State, Value
 from supernoded.quantities.cards import CARD, JOB
+from supernoded.quantities.cluster import CLUSTER
 from supernoded.quantities.cooling import COOLING
 from supernoded.quantities.host import HOST
 from supernoded.quantities.links import LINK
@@ -27,7 +28,7 @@ FOREIGN = "x."
 MOST = 1e300  # what no quantity reaches, and every float can carry
 LONGEST = 4_000  # characters of a text, or flags; the journal takes as much
 
-VOCABULARY: Mapping[str, Quantity] = MappingProxyType({q.name: q for q in (*LINK, *CARD, *JOB, *COOLING, *POWER, *HOST)})
+VOCABULARY: Mapping[str, Quantity] = MappingProxyType({q.name: q for q in (*LINK, *CARD, *JOB, *COOLING, *POWER, *HOST, *CLUSTER)})
 
 
 def find_fault(reading: Reading) -> str | None:

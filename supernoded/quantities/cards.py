@@ -15,6 +15,7 @@ CARD = (
     Quantity("card.memory_used", "B", 0.0, 1e13),
     Quantity("card.memory_total", "B", 0.0, 1e13),
     Quantity("card.present", "1", 0.0, 1.0),  # 0 = it was on the bus and is not
+    Quantity("card.isolated", "1", 0.0, 1.0),  # 1 = this daemon has taken it away from whatever uses cards
     counter("card.errors_corrected"),
     counter("card.errors_uncorrected"),
     text("card.chip"),
@@ -23,7 +24,7 @@ CARD = (
 )
 # Of `job/<id>` and of its ranks, `job/<id>/rank7`.
 JOB = (
-    text("job.state", "absent", "starting", "running", "saving", "waiting", "silent", "stopping", "stopped"),
+    text("job.state", "absent", "starting", "running", "saving", "waiting", "silent", "aborted", "stopping", "stopped"),
     Quantity("job.world_size", "1", 0.0, 1e7),
     Quantity("job.ranks", "1", 0.0, 1e7),  # that this node's daemon hears
     Quantity("job.step", "1", 0.0, 1e15),  # the newest that all of them have done
@@ -35,9 +36,13 @@ JOB = (
     Quantity("job.durable_age", "s", 0.0, 1e9),  # since that step was taken
     text("job.request", "none", "asked", "agreed", "saving", "saved", "durable", "withdrawn", "late", "failed"),
     text("job.phase"),  # what the job says it does beside steps, such as `evaluation`; empty = steps
-    text("job.trouble"),  # what the vault says is wrong with the tiers of its checkpoints; empty = nothing
+    text("job.trouble"),  # what is wrong with the tiers of its checkpoints, as the vault says, or with its plan; empty = nothing
     Quantity("rank.step", "1", 0.0, 1e15),
     Quantity("rank.step_time", "s", 0.0, 1e6),
     Quantity("rank.beat_age", "s", 0.0, 1e9),
+    text("rank.card"),  # subject of the card it runs on
+    text("job.plan"),  # how its ranks are grouped: `tp=8 pp=1 dp=3 ep=1`
+    Quantity("job.launcher", "1", 0.0, 1.0),  # 1 = what starts its ranks is connected to this node's daemon
+    Quantity("job.incarnation", "1", 0.0, 1e9),  # which start of the job it is, as the launcher's node counts them
     text("rank.state", "running", "saving", "waiting", "phase", "silent", "stopped", "gone"),
 )

@@ -211,7 +211,8 @@ def _join(plugin: str, got: Mapping[str, list[Any]], parts: Parts) -> None:
     ):
         for name in names:
             claim(what, name)
-    parts.owners |= name_duties(got["actuators"], plugin)
+    for duty in name_duties(got["actuators"], plugin):
+        claim("actuator", duty.removeprefix("actuator "))
     parts.sensors += got["sensors"]
     parts.rules += got["rules"]
     parts.diagnoses += got["diagnoses"]

@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from supernoded.errors import PluginError
+from supernoded.model import NODE, Action
 from supernoded.parts import Actuator, Check, Diagnosis, Fault, Handle, Loop, Remedy, Rule, Sensor
 
 
@@ -56,6 +57,17 @@ class Parts:
         """The plugins that say what is done: a mode is about one of these."""
         return sorted({owner for part, owner in self.owners.items() if part.startswith(("remedy ", "loop "))})
 
+    def watched_by_roles(self) -> frozenset[str]:
+        """The quantities that parts of roles watch: any node may hold one."""
+        rules = [rule for rule in self.rules if rule.scope != NODE]
+        watchers = [
+            *rules,
+            *(diagnosis for diagnosis in self.diagnoses if diagnosis.scope != NODE),
+            *(loop for loop in self.loops if loop.scope != NODE),
+            *(self.remedies[rule.kind] for rule in rules if rule.kind in self.remedies),
+        ]
+        return frozenset(quantity for part in watchers for quantity in getattr(part, "watches", ()))
+
     def of(self, plugin: str) -> dict[str, tuple[str, ...]]:
         """What one plugin handed in: kind of part -> names."""
         found: dict[str, tuple[str, ...]] = {}
@@ -63,6 +75,10 @@ class Parts:
             kind, _, name = part.partition(" ")
             found[kind] = (*found.get(kind, ()), name)
         return found
+
+    def route(self, action: Action) -> Actuator | None:
+        """The one that performs this action here."""
+        return self.actuator_for(action.step.kind, action.step.target)
 
     def actuator_for(self, kind: str, target: str) -> Actuator | None:
         """The one that performs this kind on this target."""

@@ -1,5 +1,6 @@
 """TOML becomes typed settings; an unknown key, a missing file or an impossible value is an error that names it."""
 
+from supernoded.settings.cluster import Breakers, Hooks, Keys, Seats
 from supernoded.settings.job import Job
 from supernoded.settings.reading import (
     default_settings,
@@ -17,13 +18,17 @@ from supernoded.settings.vault import Vault
 __all__ = [
     "SITE",
     "Admin",
+    "Breakers",
     "Guards",
+    "Hooks",
     "Incidents",
     "Job",
     "Journal",
+    "Keys",
     "Mqtt",
     "Policy",
     "Reflex",
+    "Seats",
     "Settings",
     "Vault",
     "default_settings",

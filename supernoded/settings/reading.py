@@ -87,6 +87,7 @@ def list_files(settings: Settings) -> list[tuple[Key, Path]]:
         (("mqtt", "certificate_file"), settings.mqtt.certificate_file),
         (("mqtt", "key_file"), settings.mqtt.key_file),
         (("journal", "database_password_file"), settings.journal.database_password_file),
+        *((("keys", name), getattr(settings.keys, name)) for name in ("key_file", "certificate_file", "ca_file", "revoked_file")),
         (("vault", "peer", "secret"), settings.vault.peer.secret),
     ]
     return [(key, path) for key, path in files if path is not None]
@@ -156,6 +157,7 @@ def _place(settings: Settings, folder: Path) -> Settings:
     files = {key: folder / path for key, path in list_files(settings)}
     mqtt = {str(key[1]): path for key, path in files.items() if key[0] == "mqtt"}
     journal = {str(key[1]): path for key, path in files.items() if key[0] == "journal"}
+    keys = {str(key[1]): path for key, path in files.items() if key[0] == "keys"}
     peer = msgspec.structs.replace(settings.vault.peer, secret=files.get(("vault", "peer", "secret")))
     return msgspec.structs.replace(
         settings,
@@ -169,6 +171,7 @@ def _place(settings: Settings, folder: Path) -> Settings:
             socket=runtime / settings.job.socket,
             tokens={name: folder / path for name, path in settings.job.tokens.items()},
         ),
+        keys=msgspec.structs.replace(settings.keys, **keys),
         vault=msgspec.structs.replace(settings.vault, peer=peer),
         reflex=msgspec.structs.replace(settings.reflex, socket=runtime / settings.reflex.socket, record=state / settings.reflex.record),
     )

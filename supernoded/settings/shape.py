@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 from urllib.parse import urlsplit
 
 from supernoded.limits import Limits
 from supernoded.model import Mode
+from supernoded.settings.cluster import Breakers, Hooks, Keys, Seats
 from supernoded.settings.job import Job
 from supernoded.settings.reflex import Reflex
 from supernoded.settings.vault import Vault
@@ -110,7 +111,7 @@ class Guards(Table, frozen=True, kw_only=True):
 
     attempts_per_subject: Annotated[int, about("actions of one kind on one subject within the window", ge=1, le=100)] = 3
     attempt_window_s: Annotated[float, about("the window", unit="s", ge=1, le=604_800)] = 3600.0
-    actions_per_minute: Annotated[int, about("actions of this node", unit="per minute", ge=1, le=1000)] = 6
+    actions_per_minute: Annotated[int, about("actions of this node", unit="per minute", ge=1, le=1000)] = 20
 
 
 class Policy(Table, frozen=True, kw_only=True):
@@ -140,6 +141,10 @@ class Settings(Table, frozen=True, kw_only=True):
     job: Job = Job()
     vault: Vault = Vault()
     reflex: Reflex = Reflex()
+    seats: Seats = Seats()
+    keys: Keys = Keys()
+    breakers: Breakers = Breakers()
+    hooks: Hooks = Hooks()
     incidents: Incidents = Incidents()
     guards: Guards = Guards()
     roles: Annotated[Mapping[str, str], about("role = node, the fixed seats of a site without a database")] = {}
@@ -151,6 +156,16 @@ class Settings(Table, frozen=True, kw_only=True):
         """What is under maintenance for a policy: subjects, or patterns over subjects."""
         return (*self.maintenance, *(self.policies[policy].maintenance if policy in self.policies else ()))
 
+    @property
+    def leases_roles(self) -> bool:
+        """Whether roles are leased in the database; on a site of one node that node has them all."""
+        return bool(self.journal.database) and len(self.topology.nodes) > 1
+
+    @property
+    def power_role(self) -> str:
+        """The role that judges all feeds, as the settings of the power policy name it."""
+        return f"power/{self.plugins.get('power', {}).get('site', SITE)}"
+
     def list_seats(self) -> Mapping[str, str]:
         """Role -> node: as the settings say; else a ring within one node is that node's, and on a site of one node so is all."""
         nodes = [node.name for node in self.topology.nodes]
@@ -160,23 +175,32 @@ class Settings(Table, frozen=True, kw_only=True):
             if len(members) == 1:
                 own[f"ring/{ring.name}"] = members.pop()
         if len(nodes) == 1:
-            feeds = [f"feed/{name}" for name in self.topology.list_feeds()]
-            power = [f"power/{SITE}"] if feeds else []
-            own |= dict.fromkeys((*feeds, *(loop.subject for loop in self.topology.loops), *power), nodes[0])
+            own |= dict.fromkeys(self.list_roles(), nodes[0])
         return {**own, **self.roles}
 
-    def list_vacant_roles(self) -> list[str]:
-        """The roles without a seat that something of this node needs: of its rings, its wired loop and feeds, and their site."""
-        if self.journal.database:
-            return []
-        site, seats = self.topology, self.list_seats()
+    def list_roles(self) -> list[str]:
+        """Every role that the topology calls for, sorted; of a ring within one node none, since that is that node's own."""
+        site = self.topology
+        feeds = [f"feed/{name}" for name in site.list_feeds()]
+        rings = [f"ring/{ring.name}" for ring in site.rings if len({member.partition("/")[0] for member in ring.order}) > 1]
+        return sorted({*rings, *(loop.subject for loop in site.loops), *feeds, *([self.power_role] if feeds else []), *_LONE_ROLES})
+
+    def list_needed_roles(self) -> list[str]:
+        """The roles that something of this node needs: of its rings, its wired loop and feeds, and their site."""
+        site = self.topology
         rings = [f"ring/{ring.name}" for ring in site.rings if any(member.partition("/")[0] == self.node for member in ring.order)]
         mine = [node for node in site.nodes if node.name == self.node]
         loops = [loop.subject for loop in site.loops if loop.wire and any(loop.name == node.loop for node in mine)]
         wired = {ups.name for ups in site.ups if ups.wire} | {pdu.feed for pdu in site.pdus if pdu.wire}
-        feeds = [feed for node in mine for feed in node.feeds if feed in wired]
-        power = [] if not feeds or any(role.startswith("power/") for role in seats) else [f"power/{SITE}"]
-        return [role for role in (*rings, *loops, *(f"feed/{feed}" for feed in feeds), *power) if role not in seats]
+        feeds = [f"feed/{feed}" for node in mine for feed in node.feeds if feed in wired]
+        return [*rings, *loops, *feeds, *([self.power_role] if feeds else [])]
+
+    def list_vacant_roles(self) -> list[str]:
+        """Those of them that no settings give to a node, on a site without a database."""
+        seats = self.list_seats()
+        power = any(role.startswith("power/") for role in seats)
+        needed = [] if self.leases_roles else self.list_needed_roles()
+        return [role for role in needed if role not in seats and not (power and role == self.power_role)]
 
     def conflicts(self) -> Iterable[Conflict]:
         """Names that do not resolve, and seats that cannot be."""
@@ -191,6 +215,8 @@ class Settings(Table, frozen=True, kw_only=True):
             yield Conflict(key=("roles",), fault="roles are leased in journal.database", remedy="remove [roles], or the database")
         for role, node in self.roles.items():
             yield from self._check_seat(role, node, nodes)
+        for pattern, candidates in self.seats.candidates.items():
+            yield from _check_candidates(pattern, candidates, nodes)
         for name in self.plugins_off:
             if name in self.plugins:
                 yield Conflict(key=("plugins", name), fault="plugins_off names it", remedy="remove the table, or take it off that list")
@@ -216,6 +242,16 @@ class Settings(Table, frozen=True, kw_only=True):
         if family == "feed":
             return [f"feed/{name}" for name in self.topology.list_feeds()]
         return None
+
+
+def _check_candidates(pattern: str, candidates: Sequence[str], nodes: list[str]) -> Iterator[Conflict]:
+    key = ("seats", "candidates", pattern)
+    if not candidates:
+        yield Conflict(key=key, fault="names nobody", remedy="name the nodes that may have the role, the first first")
+    for name in candidates:
+        if nodes and name not in nodes:
+            fault = f"{name} is no node of the topology, which has {_list_some(nodes)}"
+            yield Conflict(key=key, fault=fault, remedy="name nodes of the topology")
 
 
 def _is_address(host: str) -> bool:

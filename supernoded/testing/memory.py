@@ -221,9 +221,19 @@ class MemoryWires:
             raise WireError(f"{url!r}: datagrams go to udp://host:port")
         return self._datagrams.setdefault(url, MemoryDatagrams(url, self._pen))
 
-    def http(self, url: str, *, user: str = "", password_file: str = "", ca_file: str = "", insecure: bool = False) -> MemoryHttp:
+    def http(
+        self,
+        url: str,
+        *,
+        user: str = "",
+        password_file: str = "",
+        ca_file: str = "",
+        insecure: bool = False,
+        token_file: str = "",
+        body_type: str = "application/json",
+    ) -> MemoryHttp:
         """The service at `url`."""
-        del user, password_file, ca_file, insecure
+        del user, password_file, ca_file, insecure, token_file, body_type
         if not url.startswith(("http://", "https://")):
             raise WireError(f"{url!r}: a service is https://host[:port] or http://host[:port]")
         return self._services.setdefault(url.rstrip("/"), MemoryHttp(url.rstrip("/"), self._pen))
@@ -237,6 +247,7 @@ class MemoryHost:
         self.mounts: list[Disk] = []
         self.processes: list[Running] = []
         self.kernel: list[str] = []  # lines of the log; each reader begins at its start
+        self.opened: dict[int, Sequence[str] | WireError] = {}  # device files by pid; a WireError may not be seen
         self._read: dict[str, int] = {}
 
     async def look(self) -> Machine:
@@ -250,6 +261,13 @@ class MemoryHost:
     async def top(self, most: int) -> Sequence[Running]:
         """See `Host.top`."""
         return self.processes[:most]
+
+    async def devices(self, pid: int) -> Sequence[str]:
+        """See `Host.devices`."""
+        found = self.opened.get(pid, ())
+        if isinstance(found, WireError):
+            raise found
+        return found
 
     async def kernel_lines(self, reader: str = "") -> Sequence[str]:
         """See `Host.kernel_lines`."""

@@ -1,6 +1,18 @@
 """The site as data: nodes, cards, cables, rings, power and cooling."""
 
+from supernoded.topology.groups import (
+    GroupKind,
+    Plan,
+    drop_replica,
+    find_replica,
+    format_plan,
+    lint_plan,
+    list_groups,
+    number_replica,
+    parse_plan,
+)
 from supernoded.topology.neighbours import NameNeighbour, call_neighbour, name_neighbour
+from supernoded.topology.rank_map import check_map, to_hccl, to_hostfile, to_json
 from supernoded.topology.reading import build_topology, read_topology
 from supernoded.topology.site import (
     Authority,
@@ -25,9 +37,11 @@ __all__ = [
     "Card",
     "CoolantLoop",
     "Feed",
+    "GroupKind",
     "NameNeighbour",
     "Outlet",
     "Pdu",
+    "Plan",
     "Ring",
     "RingLevel",
     "Spare",
@@ -37,6 +51,17 @@ __all__ = [
     "Ups",
     "build_topology",
     "call_neighbour",
+    "check_map",
+    "drop_replica",
+    "find_replica",
+    "format_plan",
+    "lint_plan",
+    "list_groups",
     "name_neighbour",
+    "number_replica",
+    "parse_plan",
     "read_topology",
+    "to_hccl",
+    "to_hostfile",
+    "to_json",
 ]

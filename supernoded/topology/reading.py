@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from supernoded.page import Page, as_error
 from supernoded.tables import Conflict, Key, find_value
+from supernoded.topology.address import parse_address
 from supernoded.topology.shedding import check_outlets
 from supernoded.topology.site import FAMILIES, PORTS, CoolantLoop, Pdu, RingLevel, Switch, Topology, Ups
 
@@ -43,6 +44,7 @@ def find_conflicts(site: Topology) -> Iterator[Conflict]:
     nodes = {node.name for node in site.nodes}
     cards = {card for node in site.nodes for card in node.list_cards()}
     yield from _check_names(site)
+    yield from _check_addresses(site)
     yield from _check_hangs(site)
     yield from _check_rings(site, nodes, cards)
     yield from _check_cards(site, cards)
@@ -50,6 +52,13 @@ def find_conflicts(site: Topology) -> Iterator[Conflict]:
     yield from check_outlets(site)
     yield from _check_outlet_numbers(site)
     yield from _check_wires(site)
+
+
+def _check_addresses(site: Topology) -> Iterator[Conflict]:
+    for place, node in enumerate(site.nodes):
+        if node.address and parse_address(node.address) is None:
+            remedy = "write host:port, such as n0.example:22 or [fd00::1]:22, or remove it"
+            yield Conflict(key=("nodes", place, "address"), fault="is no host and port", remedy=remedy)
 
 
 def _check_names(site: Topology) -> Iterator[Conflict]:

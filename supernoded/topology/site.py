@@ -40,6 +40,7 @@ class Supernode(Table, frozen=True, kw_only=True):
     cards: Annotated[int, about("number of cards", ge=0, le=1024)]
     feeds: Annotated[tuple[str, ...], about("feeds it hangs on")] = ()
     loop: Annotated[str, about("coolant loop it hangs in")] = ""
+    address: Annotated[str, about("host:port that its machine answers on past the broker, such as its ssh; empty = it is not probed")] = ""
 
     def list_cards(self) -> tuple[str, ...]:
         """The subjects of its cards."""

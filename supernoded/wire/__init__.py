@@ -2,7 +2,7 @@
 
 from supernoded.wire.node import Node, Wires
 from supernoded.wire.pen import Pen
-from supernoded.wire.ports import Command, Datagrams, Find, Greeting, Host, Http, Line, Machine, Opening, Stream, Tree
+from supernoded.wire.ports import Command, Datagrams, Find, Greeting, Host, Http, Line, Machine, Opening, Running, Stream, Tree
 
 __all__ = [
     "Command",
@@ -16,6 +16,7 @@ __all__ = [
     "Node",
     "Opening",
     "Pen",
+    "Running",
     "Stream",
     "Tree",
     "Wires",

@@ -44,6 +44,10 @@ class SystemHost:
         """See `Host.top`."""
         return await self._processes.run("processes", lambda: _find_top(most), PATIENCE)
 
+    async def devices(self, pid: int) -> Sequence[str]:
+        """See `Host.devices`."""
+        return await self._processes.run("processes", lambda: _list_devices(pid), PATIENCE)
+
     async def kernel_lines(self, reader: str = "") -> Sequence[str]:
         """See `Host.kernel_lines`."""
         log = self._logs.setdefault(reader, _KernelLog(self._kernel_log))
@@ -70,6 +74,7 @@ class SystemHost:
                 memory_available=float(memory.available),
                 memory_percent=float(memory.percent),
                 uptime=time.clock_gettime(time.CLOCK_BOOTTIME),
+                cores=psutil.cpu_count(),
             )
         except OSError as error:
             raise WireError(f"host: {error.strerror or error}") from error
@@ -111,10 +116,27 @@ def _measure_disk(mount: str) -> Disk:
 
 def _find_top(most: int) -> list[Running]:
     found = [
-        Running(info["pid"], info["name"] or "?", info["cpu_percent"] or 0.0, float(info["memory_info"].rss if info["memory_info"] else 0))
-        for info in (process.info for process in psutil.process_iter(["pid", "name", "cpu_percent", "memory_info"]))
+        Running(
+            info["pid"],
+            info["name"] or "?",
+            info["cpu_percent"] or 0.0,
+            float(info["memory_info"].rss if info["memory_info"] else 0),
+            info["ppid"] or 0,
+        )
+        for info in (process.info for process in psutil.process_iter(["pid", "name", "cpu_percent", "memory_info", "ppid"]))
     ]
     return sorted(found, key=lambda one: (-one.cpu_percent, -one.memory, one.pid))[:most]
+
+
+def _list_devices(pid: int) -> list[str]:
+    folder, found = Path(f"/proc/{pid}/fd"), set[str]()
+    try:
+        for entry in folder.iterdir():
+            with suppress(FileNotFoundError):  # closed meanwhile
+                found.add(str(entry.readlink()))
+    except OSError as error:
+        raise WireError(f"{folder}: {error.strerror or error}") from error
+    return sorted(name for name in found if name.startswith("/dev/"))
 
 
 class _KernelLog:

@@ -14,7 +14,7 @@ import aiohttp
 import msgspec
 from aiohttp.abc import AbstractResolver, AbstractStreamWriter, ResolveResult
 
-from supernoded.errors import NotHeldError, WireError
+from supernoded.errors import NotHeldError, StatusError, WireError
 from supernoded.wire.files import read_text
 from supernoded.wire.hop import Hop
 from supernoded.wire.names import Lookup
@@ -25,6 +25,7 @@ MOST_ANSWER = 4 * 1024 * 1024  # bytes of one answer, unpacked (ours; the larges
 MOST_TOLD = 200  # characters of a device's own words that go into an error
 CHUNK = 64 * 1024
 NO_CONTENT, UNAUTHORISED = 204, 401
+PLAIN_JSON = "application/json"
 JSON = {"Accept": "application/json", "Accept-Encoding": "identity"}
 
 
@@ -36,10 +37,21 @@ class Door(msgspec.Struct, frozen=True):
     password_file: str = ""
     ca_file: str = ""
     insecure: bool = False
+    token_file: str = ""
+    body_type: str = PLAIN_JSON
 
 
-def parse_door(url: str, user: str = "", password_file: str = "", ca_file: str = "", *, insecure: bool = False) -> Door:
-    """One spelling per service. Raises WireError for what is no service, and for a password that would travel in the clear."""
+def parse_door(
+    url: str,
+    user: str = "",
+    password_file: str = "",
+    ca_file: str = "",
+    *,
+    insecure: bool = False,
+    token_file: str = "",
+    body_type: str = PLAIN_JSON,
+) -> Door:
+    """One spelling per service. Raises WireError for what is no service, and for a secret that would travel in the clear."""
     try:
         parts = urlsplit(url)
         host, port = (parts.hostname or "").rstrip("."), parts.port or {"http": 80, "https": 443}.get(parts.scheme, 0)
@@ -52,7 +64,9 @@ def parse_door(url: str, user: str = "", password_file: str = "", ca_file: str =
     base = f"{parts.scheme}://{f'[{host}]' if ':' in host else host}:{port}{parts.path.rstrip('/')}"
     if user and parts.scheme == "http" and not insecure:
         raise WireError(f"{base}: http sends the password of {user} in the clear; use https, or say insecure = true")
-    return Door(base, user, password_file, ca_file, insecure)
+    if token_file and (user or (parts.scheme == "http" and not insecure)):
+        raise WireError(f"{base}: a token goes alone, and over https unless the settings say insecure = true")
+    return Door(base, user, password_file, ca_file, insecure, token_file, body_type)
 
 
 class JsonHttp:
@@ -73,7 +87,8 @@ class JsonHttp:
         self, scope: str, method: str, path: str, body: Mapping[str, object], within: float = 5.0, match: str = ""
     ) -> Mapping[str, object]:
         """See `Http.order`; the headers are held back until the body goes, and the pen is asked in the step in which both do."""
-        return await self._exchange(method, path, _Order(msgspec.json.encode(body), lambda: self._pen.ask(scope), match), within)
+        order = _Order(msgspec.json.encode(body), lambda: self._pen.ask(scope), match, self.door.body_type)
+        return await self._exchange(method, path, order, within)
 
     async def close(self) -> None:
         """See `Http.close`."""
@@ -145,6 +160,8 @@ def _make_pass(door: Door) -> _Pass:
     if door.user:
         password = read_text(Path(door.password_file)) if door.password_file else ""
         headers["Authorization"] = "Basic " + base64.b64encode(f"{door.user}:{password}".encode()).decode()
+    elif door.token_file:
+        headers["Authorization"] = f"Bearer {read_text(Path(door.token_file))}"
     if not door.base.startswith("https:"):
         return _Pass(headers, None)
     return _Pass(headers, make_tls(door.base, door.ca_file, insecure=door.insecure))
@@ -153,8 +170,8 @@ def _make_pass(door: Door) -> _Pass:
 class _Order(aiohttp.BytesPayload):
     """A body that asks before it goes. aiohttp wraps what is raised here, so the refusal is kept."""
 
-    def __init__(self, body: bytes, ask: Callable[[], None], match: str = "") -> None:
-        super().__init__(body, content_type="application/json")
+    def __init__(self, body: bytes, ask: Callable[[], None], match: str = "", body_type: str = PLAIN_JSON) -> None:
+        super().__init__(body, content_type=body_type)
         self.match = match
         self.refusal: NotHeldError | None = None
         self._ask = ask
@@ -182,7 +199,7 @@ def _take(url: str, answer: aiohttp.ClientResponse, data: bytes) -> Mapping[str,
     """The object of an answer. Raises WireError with status and reason."""
     if not 200 <= answer.status < 300:
         where = f", to {_clip(answer.headers.get('Location', 'nowhere'))}, which is not followed" if 300 <= answer.status < 400 else ""
-        raise WireError(f"{url}: {answer.status} {_clip(answer.reason or '')}{where or _quote(data)}")
+        raise StatusError(f"{url}: {answer.status} {_clip(answer.reason or '')}{where or _quote(data)}", answer.status)
     if answer.status == NO_CONTENT or (not data and answer.method != "GET"):
         return {}
     try:
@@ -191,21 +208,23 @@ def _take(url: str, answer: aiohttp.ClientResponse, data: bytes) -> Mapping[str,
         raise WireError(f"{url}: {answer.status}, but no JSON object in {len(data)} bytes: {_clip(str(error))}") from error
 
 
-class _Told(msgspec.Struct):
+class _Told(msgspec.Struct, frozen=True):
     message: str = ""
 
 
 class _Refusal(msgspec.Struct):
-    """The error body of Redfish (DMTF DSP0266, 8.6)."""
+    """The error body of Redfish (DMTF DSP0266, 8.6), or of Kubernetes (its `Status`)."""
 
-    error: _Told
+    error: _Told = _Told()
+    message: str = ""
 
 
 def _quote(data: bytes) -> str:
     try:
-        told = msgspec.json.decode(data, type=_Refusal).error.message
+        refusal = msgspec.json.decode(data, type=_Refusal)
     except (msgspec.DecodeError, RecursionError):
         return ""
+    told = refusal.error.message or refusal.message
     return f": {_clip(told)}" if told else ""
 
 

@@ -42,10 +42,21 @@ class Wires(Protocol):
         """`udp://host:port`. Raises WireError for another scheme, or a device somebody else owns."""
         ...
 
-    def http(self, url: str, *, user: str = "", password_file: str = "", ca_file: str = "", insecure: bool = False) -> Http:
-        """`https://host[:port]` or `http://...`, with Basic authentication as `user`. `ca_file` = who signs its certificate.
+    def http(
+        self,
+        url: str,
+        *,
+        user: str = "",
+        password_file: str = "",
+        ca_file: str = "",
+        insecure: bool = False,
+        token_file: str = "",
+        body_type: str = "application/json",
+    ) -> Http:
+        """`https://host[:port]` or `http://...`, with Basic authentication as `user`, or with the bearer token in `token_file`.
 
-        `insecure` = any certificate will do, and a password may go over http. Raises WireError for another scheme, for a service that
+        `ca_file` = who signs its certificate; `body_type` = the media type of orders; `insecure` = any certificate will do, and a secret
+        may go over http. Raises WireError for another scheme, for a service that
         somebody else owns, and for a second door to the same service.
         """
         ...

@@ -205,6 +205,7 @@ class Running(msgspec.Struct, frozen=True):
     name: str
     cpu_percent: float
     memory: float  # resident bytes
+    parent: int = 0  # pid of who started it; 0 = the kernel does not tell
 
 
 class Machine(msgspec.Struct, frozen=True):
@@ -215,6 +216,7 @@ class Machine(msgspec.Struct, frozen=True):
     memory_available: float | None  # bytes
     memory_percent: float | None
     uptime: float | None = None  # seconds since the boot
+    cores: float | None = None
 
 
 class Host(Protocol):
@@ -230,6 +232,10 @@ class Host(Protocol):
 
     async def top(self, most: int) -> Sequence[Running]:
         """The processes that use most of a core or of memory, worst first."""
+        ...
+
+    async def devices(self, pid: int) -> Sequence[str]:
+        """The device files that a process has open, sorted. Raises WireError when that may not be seen."""
         ...
 
     async def kernel_lines(self, reader: str = "") -> Sequence[str]:

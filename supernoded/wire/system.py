@@ -125,9 +125,19 @@ class SystemWires:
         self._claim(address.name, "a device")
         return self._devices.datagrams.setdefault(address.name, SocketDatagrams(address, self._pen))
 
-    def http(self, url: str, *, user: str = "", password_file: str = "", ca_file: str = "", insecure: bool = False) -> Http:
+    def http(
+        self,
+        url: str,
+        *,
+        user: str = "",
+        password_file: str = "",
+        ca_file: str = "",
+        insecure: bool = False,
+        token_file: str = "",
+        body_type: str = "application/json",
+    ) -> Http:
         """See `Wires.http`; the same owner gets the same service."""
-        door = parse_door(url, user, password_file, ca_file, insecure=insecure)
+        door = parse_door(url, user, password_file, ca_file, insecure=insecure, token_file=token_file, body_type=body_type)
         self._claim(door.base, "a service")
         service = self._devices.services.setdefault(door.base, JsonHttp(door, self._pen))
         if service.door != door:

@@ -72,13 +72,13 @@ def test_a_bad_file_is_refused_by_name_and_the_old_settings_go_on(tmp_path: Path
     assert said(loop, "mqtt2")
 
 
-def test_a_database_that_is_not_used_yet_is_said(tmp_path: Path) -> None:
+def test_a_database_that_is_not_used_is_said(tmp_path: Path) -> None:
     async def scene(process: Process, config: Path) -> None:
         config.write_text(config.read_text() + '[journal]\ndatabase = "postgresql://supernoded@db/fleet"\n')
         deliver(process, signal.SIGHUP)
         await asyncio.sleep(10)
 
-    assert len(said(play(tmp_path, scene), "does not lease roles there yet")) == 1
+    assert len(said(play(tmp_path, scene), "journal.database is not used")) == 1
 
 
 def test_sigterm_ends_it_cleanly(tmp_path: Path) -> None:

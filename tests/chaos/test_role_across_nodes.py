@@ -15,7 +15,7 @@ from sim_hardware.loop import SimLoop
 from sim_hardware.loop.play import virtual_time
 from supernoded.clock import Clock
 from supernoded.cluster import topics
-from supernoded.cluster.fabric import Message
+from supernoded.cluster.link.fabric import Message
 from supernoded.cluster.topics import Digest, EventTold
 from supernoded.history import View
 from supernoded.model import Event, Level, Reading, Severity, Verdict

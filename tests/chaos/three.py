@@ -15,7 +15,7 @@ from sim_hardware.drives import SimSite
 from sim_hardware.loop import SimLoop
 from sim_hardware.loop.play import virtual_time
 from supernoded.cluster import topics
-from supernoded.cluster.fabric import Message
+from supernoded.cluster.link.fabric import Message
 from supernoded.cluster.topics import EventTold, Presence
 
 NODES = ("n0", "n1", "n2")

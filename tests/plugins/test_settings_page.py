@@ -11,9 +11,11 @@ import pytest
 
 import supernoded_ascend
 import supernoded_fabric
+import supernoded_fleet
 import supernoded_host
 import supernoded_hwmon
 import supernoded_isolation
+import supernoded_kubernetes
 import supernoded_link_ber
 import supernoded_modbus
 import supernoded_network
@@ -22,6 +24,7 @@ import supernoded_nvidia
 import supernoded_power
 import supernoded_redfish
 import supernoded_ring
+import supernoded_slurm
 import supernoded_snmp
 import supernoded_thermal
 from supernoded_fabric.switch import SwitchSettings
@@ -37,9 +40,11 @@ from supernoded_thermal.node.settings import NodeSettings
 PLUGINS: dict[str, type[msgspec.Struct]] = {
     "ascend": supernoded_ascend.supernoded_settings(),
     "fabric": supernoded_fabric.supernoded_settings(),
+    "fleet": supernoded_fleet.supernoded_settings(),
     "host": supernoded_host.supernoded_settings(),
     "hwmon": supernoded_hwmon.supernoded_settings(),
     "isolation": supernoded_isolation.supernoded_settings(),
+    "kubernetes": supernoded_kubernetes.supernoded_settings(),
     "link_ber": supernoded_link_ber.supernoded_settings(),
     "modbus": supernoded_modbus.supernoded_settings(),
     "network": supernoded_network.supernoded_settings(),
@@ -48,6 +53,7 @@ PLUGINS: dict[str, type[msgspec.Struct]] = {
     "power": supernoded_power.supernoded_settings(),
     "redfish": supernoded_redfish.supernoded_settings(),
     "ring": supernoded_ring.supernoded_settings(),
+    "slurm": supernoded_slurm.supernoded_settings(),
     "snmp": supernoded_snmp.supernoded_settings(),
     "thermal": supernoded_thermal.supernoded_settings(),
 }

@@ -7,9 +7,10 @@ import shutil
 import socket
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from urllib.parse import quote
 
 import psycopg
 from psycopg import sql
@@ -21,8 +22,9 @@ PATIENCE = "30"  # seconds pg_ctl waits
 class Cluster:
     """One server that can be stopped, killed and started again."""
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
+    def __init__(self, folder: Path, address: str = "127.0.0.1", enter: Sequence[str] = ()) -> None:
+        """`enter` goes before each command, such as what enters a network namespace where `address` is one of its own."""
+        self._folder, self.address, self._enter = folder, address, enter
         self._tools = find_tools()
         self._user = NOBODY if os.geteuid() == 0 else os.geteuid()
         self.port = find_port()
@@ -33,10 +35,12 @@ class Cluster:
         if os.geteuid() == 0:
             os.chown(self._folder, self._user, -1)
         self._run("initdb", "--no-sync", "-A", "trust", "-U", "tester", "-E", "UTF8", "-D", str(self._data))
+        with (self._data / "pg_hba.conf").open("a") as rules:
+            rules.write(f"host all all {self.address}/24 trust\n")
 
     def start(self) -> None:
         """Start the server and wait until it answers."""
-        options = f"-p {self.port} -c listen_addresses=127.0.0.1 -c unix_socket_directories= -c fsync=off"
+        options = f"-p {self.port} -c listen_addresses={self.address} -c unix_socket_directories={self._folder} -c fsync=off"
         self._run("pg_ctl", "-w", "-t", PATIENCE, "-D", str(self._data), "-l", str(self._folder / "log"), "-o", options, "start")
 
     def stop(self, how: str = "immediate") -> None:
@@ -47,22 +51,26 @@ class Cluster:
         """The URL of an empty database."""
         self._databases += 1
         name = f"journal{self._databases}"
-        with psycopg.connect(f"postgresql://tester@127.0.0.1:{self.port}/postgres", autocommit=True) as connection:
+        with psycopg.connect(self.local_url("postgres"), autocommit=True) as connection:
             connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
-        return f"postgresql://tester@127.0.0.1:{self.port}/{name}"
+        return f"postgresql://tester@{self.address}:{self.port}/{name}"
+
+    def local_url(self, name: str) -> str:
+        """The URL of a database by the server's unix socket, which no cut reaches."""
+        return f"postgresql://tester@/{name}?host={quote(str(self._folder), safe='')}&port={self.port}"
 
     @property
     def _data(self) -> Path:
         return self._folder / "data"
 
     def _run(self, tool: str, *arguments: str) -> None:
+        as_user = ("setpriv", f"--reuid={self._user}", "--clear-groups") if os.geteuid() == 0 else ()
         # Output to a file: the server inherits it, and a pipe would never end.
         with (self._folder.parent / f"{self._folder.name}.out").open("a+") as output:
             done = subprocess.run(
-                [str(self._tools / tool), *arguments],
+                [*self._enter, *as_user, str(self._tools / tool), *arguments],
                 stdout=output,
                 stderr=output,
-                user=self._user if os.geteuid() == 0 else None,
                 cwd=self._folder,
                 timeout=60,
                 check=False,
@@ -91,13 +99,13 @@ def find_port() -> int:
 
 
 @contextmanager
-def running_cluster() -> Iterator[Cluster]:
+def running_cluster(address: str = "127.0.0.1", enter: Sequence[str] = ()) -> Iterator[Cluster]:
     """A cluster that runs; it is stopped and removed in the end."""
     with tempfile.TemporaryDirectory(prefix="supernoded-pg-") as name:
         os.chmod(name, 0o755)  # noqa: PTH101, S103 - the server's user must reach what is in it
         folder = Path(name) / "cluster"
         folder.mkdir(0o700)
-        cluster = Cluster(folder)
+        cluster = Cluster(folder, address, enter)
         cluster.make()
         cluster.start()
         try:

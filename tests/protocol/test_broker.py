@@ -16,15 +16,15 @@ import psutil
 import pytest
 
 from supernoded.cluster import topics
-from supernoded.cluster.broker import CHILD, BrokerError, EmbeddedBroker
-from supernoded.cluster.fabric import Message
+from supernoded.cluster.link.broker import CHILD, BrokerError, EmbeddedBroker
+from supernoded.cluster.link.fabric import Message
 from supernoded.errors import SessionError
 from tests.protocol.mosquitto import free_port
 from tests.protocol.test_mqtt import WILL, fabric, first
 from tests.protocol.test_session import EVENT, contend, make, running, tell
 from tests.unit.cluster.fakes import until
 
-LOG = logging.getLogger("supernoded.cluster.broker")
+LOG = logging.getLogger("supernoded.cluster.link.broker")
 
 
 @asynccontextmanager
@@ -98,7 +98,7 @@ async def test_a_port_that_is_taken_is_not_shared(tmp_path: Path) -> None:
 
 
 async def test_a_configuration_that_it_cannot_use_is_told_in_its_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("supernoded.cluster.broker.CONFIG", "garbage {host} {port} {payload}")
+    monkeypatch.setattr("supernoded.cluster.link.broker.CONFIG", "garbage {host} {port} {payload}")
     with pytest.raises(BrokerError, match=r"(?s)ended with code 1: .*cannot read broker config"):
         await EmbeddedBroker(tmp_path, LOG).run()
 
@@ -107,7 +107,7 @@ async def test_it_ends_when_its_daemon_is_killed(tmp_path: Path) -> None:
     port = free_port()
     program = (
         "import asyncio, logging, pathlib, sys\n"
-        "from supernoded.cluster.broker import EmbeddedBroker\n"
+        "from supernoded.cluster.link.broker import EmbeddedBroker\n"
         "asyncio.run(EmbeddedBroker(pathlib.Path(sys.argv[1]), logging.getLogger('x'), int(sys.argv[2])).run())\n"
     )
     daemon = subprocess.Popen([sys.executable, "-c", program, str(tmp_path), str(port)])

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from supernoded.cluster.fabric import Message, SubscribeDeniedError
-from supernoded.cluster.mqtt import AiomqttFabric, AiomqttLink
+from supernoded.cluster.link.fabric import Message, SubscribeDeniedError
+from supernoded.cluster.link.mqtt import AiomqttFabric, AiomqttLink
 from supernoded.errors import PublishDeniedError, SessionError
 from tests.protocol.mosquitto import Mosquitto, free_port
 from tests.protocol.relay import CONNACK, peer
 
-LOG = logging.getLogger("supernoded.cluster.mqtt")
+LOG = logging.getLogger("supernoded.cluster.link.mqtt")
 WILL = Message(topic="will/n0", payload=b"offline", retain=True)
 
 
@@ -55,6 +55,16 @@ async def test_retained_and_unacknowledged_messages(mosquitto: Mosquitto, quiet:
         await link.publish(Message(topic="b", payload=b"2", qos=0))
         await link.subscribe(["a"])
         assert await first(link) == Message(topic="a", payload=b"1", retain=True)
+
+
+async def test_what_was_subscribed_to_can_be_ended(mosquitto: Mosquitto, quiet: None) -> None:
+    await mosquitto.start()
+    async with fabric(mosquitto.port).connect("n0-a", WILL) as link:
+        await link.subscribe(["a/+", "b"])
+        await link.unsubscribe(["a/+", "never"])
+        await link.publish(Message(topic="a/1", payload=b"1"))
+        await link.publish(Message(topic="b", payload=b"2"))
+        assert (await first(link)).topic == "b"
 
 
 async def test_the_will_is_for_a_link_that_breaks_not_for_one_that_is_left(mosquitto: Mosquitto) -> None:

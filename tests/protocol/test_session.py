@@ -13,9 +13,9 @@ import pytest
 
 from supernoded.clock import SystemClock
 from supernoded.cluster import topics
-from supernoded.cluster.fabric import Message
-from supernoded.cluster.outbox import Outbox
-from supernoded.cluster.session import Session, Timing
+from supernoded.cluster.link.fabric import Message
+from supernoded.cluster.link.outbox import Outbox
+from supernoded.cluster.link.session import Session, Timing
 from supernoded.cluster.topics import EventTold, Presence
 from supernoded.model import Event, Severity
 from tests.protocol.mosquitto import Mosquitto
@@ -23,7 +23,7 @@ from tests.protocol.relay import Relay, peer
 from tests.protocol.test_mqtt import WILL, fabric, first
 from tests.unit.cluster.fakes import MemoryStore, until
 
-LOG = logging.getLogger("supernoded.cluster.session")
+LOG = logging.getLogger("supernoded.cluster.link.session")
 QUICK = Timing(beat=0.05, listen=0.15, answer=5.0, first_pause=0.05, longest_pause=0.2, settled=0.5)
 EVENT, PRESENCE, BEAT = (topics.of_node("c0", "n0", leaf) for leaf in ("event", "presence", "beat"))
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from supernoded.cluster.fabric import Message
-from supernoded.cluster.mqtt import AiomqttFabric
-from supernoded.cluster.tls import TlsFiles
+from supernoded.cluster.link.fabric import Message
+from supernoded.cluster.link.mqtt import AiomqttFabric
+from supernoded.cluster.link.tls import TlsFiles
 from supernoded.errors import CertificateRefusedError, SessionError
 from tests.protocol.certificates import Pair, issue
 from tests.protocol.mosquitto import Mosquitto

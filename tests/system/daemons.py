@@ -9,7 +9,7 @@ import signal
 import socket
 import sys
 from asyncio.subprocess import DEVNULL, PIPE, STDOUT
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self, TypeVar
@@ -70,6 +70,8 @@ class Daemon:
     environment: Mapping[str, str] = field(default_factory=dict)
     state: Path | None = None
     runtime: Path | None = None
+    name: str = "n0"
+    enter: Sequence[str] = ()  # what to put before its command, such as what enters a network namespace
     log: Lines = field(default_factory=Lines)
     told: Lines = field(default_factory=Lines)  # to the service manager
     process: asyncio.subprocess.Process | None = None
@@ -83,7 +85,7 @@ class Daemon:
 
     def write(self, tables: str, keys: str = "") -> None:
         """Settings for the next start or reload: `keys` of no table, and `tables`."""
-        head = f'node = "n0"\nstate = "{self.state}"\nruntime = "{self.runtime}"\n{keys}\n'
+        head = f'node = "{self.name}"\nstate = "{self.state}"\nruntime = "{self.runtime}"\n{keys}\n'
         self.file.write_text(f'{head}[admin]\ngroup = ""\noperators = ""\n{tables}')
 
     async def __aenter__(self) -> Self:
@@ -102,7 +104,7 @@ class Daemon:
         """Start the process and wait for nothing."""
         env = {name: value for name, value in os.environ.items() if name not in KEPT_OUT}
         env |= {"NOTIFY_SOCKET": str(self.notify), "PYTHONUNBUFFERED": "1", **self.environment}
-        command = (sys.executable, "-m", "supernoded", "--config", str(self.file), *options)
+        command = (*self.enter, sys.executable, "-m", "supernoded", "--config", str(self.file), *options)
         self.process = await asyncio.create_subprocess_exec(*command, cwd=self.folder, env=env, stdin=DEVNULL, stdout=PIPE, stderr=STDOUT)
         self._reading = asyncio.create_task(self._read(self.process))
 
@@ -110,14 +112,14 @@ class Daemon:
         while process.stdout is not None and (line := await process.stdout.readline()):
             self.log.hear(line.decode().rstrip("\n"))
 
-    async def start(self) -> None:
+    async def start(self, within: float = PATIENCE) -> None:
         """Start it and wait until it is ready."""
         since = len(self.told.heard)
         await self.launch()
-        await self._unless_it_ends(self.told.wait("^READY=1$", since))
+        await self._unless_it_ends(self.told.wait("^READY=1$", since, within), within)
 
-    async def _unless_it_ends(self, work: Coroutine[Any, Any, str]) -> None:
-        heard, ended = asyncio.create_task(work), asyncio.create_task(self.wait(2 * PATIENCE))
+    async def _unless_it_ends(self, work: Coroutine[Any, Any, str], within: float) -> None:
+        heard, ended = asyncio.create_task(work), asyncio.create_task(self.wait(2 * within))
         await asyncio.wait([heard, ended], return_when=asyncio.FIRST_COMPLETED)
         ended.cancel()
         if not heard.done():

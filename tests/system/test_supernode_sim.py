@@ -21,7 +21,7 @@ from pymodbus.client import AsyncModbusSerialClient
 
 from sim_hardware.drives.daemons import run_daemons
 from sim_hardware.drives.observer import Observer
-from supernoded.cluster.mqtt import AiomqttFabric
+from supernoded.cluster.link.mqtt import AiomqttFabric
 
 PATIENCE = 30.0  # s for anything that must come
 COMMAND = (sys.executable, "-m", "sim_hardware.command")

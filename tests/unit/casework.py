@@ -125,7 +125,7 @@ class Office:
         self.modes = Modes(self.mode, {}, {})
         parts = Parts(actuators=[self.device], remedies={self.remedy.answers: self.remedy}, owners={"remedy card.silent": "isolation"})
         guards = [guard_deadline, guard_mode(self.modes.of)]
-        self.performer = Performer(parts, guards, Tally(100, 100), self.journal, clock)
+        self.performer = Performer(parts.route, guards, Tally(100, 100), self.journal, clock)
         bureau = Bureau(
             scope=NODE,
             epoch=0,

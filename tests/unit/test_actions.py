@@ -9,9 +9,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from supernoded.errors import JournalError
+from supernoded.errors import JournalError, RefusedError
 from supernoded.journal import entries
-from supernoded.model import Action, Mode, Outcome, Result, Sight, Step
+from supernoded.model import Action, Effect, Mode, Outcome, Result, Sight, Step
 from tests.unit.casework import Device, Office, now
 from tests.unit.worlds import run
 
@@ -52,6 +52,17 @@ def test_unconfirmed_when_it_was_sent_and_the_effect_is_not_seen() -> None:
     assert outcome.result is Result.UNCONFIRMED
     assert "nothing of it is there" in outcome.text
     assert outcome.at == pytest.approx(10.0, abs=1.0)
+
+
+def test_what_has_failed_for_good_is_not_waited_for() -> None:
+    class Failing(Device):
+        async def observe(self, action: Action) -> Sight:
+            return Sight(effect=Effect.ABSENT, text="it does not compute", final=bool(self.performed))
+
+    office, outcome = perform(lambda: Office(device=Failing()))
+    assert (outcome.result, outcome.text) == (Result.UNCONFIRMED, "it came to nothing: it does not compute")
+    assert office.device.performed == {"i1/step": 1}
+    assert outcome.at < 1.0
 
 
 def test_an_order_is_sent_again_only_after_time_to_show() -> None:
@@ -198,3 +209,41 @@ def test_what_is_no_sight_shows_nothing(sight: Any) -> None:
 
     _, outcome = perform(lambda: Office(device=Odd()))
     assert outcome.result is Result.EXPIRED
+
+
+def test_a_refusal_by_whoever_performs_it_is_a_refusal() -> None:
+    class Refusing(Device):
+        async def apply(self, action: Action) -> None:
+            raise RefusedError("n1: n1/card3 has no standing hold")
+
+    _, outcome = perform(lambda: Office(device=Refusing()))
+    assert (outcome.result, outcome.text) == (Result.REFUSED, "n1: n1/card3 has no standing hold")
+
+
+def test_refused_after_it_was_sent_is_unconfirmed_and_says_both() -> None:
+    sent: list[float] = []
+
+    class Once(Device):
+        async def apply(self, action: Action) -> None:
+            sent.append(now())
+            if len(sent) > 1:
+                raise RefusedError("n1: it is held by operator ann")
+
+    _, outcome = perform(lambda: Office(device=Once()))
+    assert outcome.result is Result.UNCONFIRMED
+    assert outcome.text.startswith("the effect was not seen by the deadline: nothing of it is there")
+    assert outcome.text.endswith("asked again, it was refused: n1: it is held by operator ann")
+
+
+def test_what_was_refused_and_is_allowed_in_time_is_done() -> None:
+    """The hold that a fence needs may be a moment behind its order."""
+
+    class Waiting(Device):
+        async def apply(self, action: Action) -> None:
+            if now() < 3.0:
+                raise RefusedError("no hold yet")
+            await super().apply(action)
+
+    _, outcome = perform(lambda: Office(device=Waiting()))
+    assert outcome.result is Result.DONE
+    assert outcome.at < 4.0

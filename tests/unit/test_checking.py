@@ -13,6 +13,7 @@ from supernoded import __main__ as command
 from supernoded.checking import find_problems
 from supernoded.ports import system_ports
 from supernoded.tables import Problem
+from tests.unit.cluster.nodekeys import make_issuer, write_keys
 
 PLUGINS = ("fabric", "host", "link_ber")
 POLICIES = ("link_ber", "ring")
@@ -152,3 +153,27 @@ def test_without_a_file_the_defaults_are_judged(
     (tmp_path / "file").touch()
     assert command.check(None, {**environment, "STATE_DIRECTORY": str(tmp_path / "file")}, ports) == 1
     assert "is not a folder" in capsys.readouterr().out
+
+
+@pytest.fixture
+def with_keys(tmp_path: Path) -> Path:
+    """Settings of n0 with whole keys beside them."""
+    table = write_keys(tmp_path / "keys", "n0", make_issuer())
+    lines = [f'{name} = "{getattr(table, name)}"' for name in ("key_file", "certificate_file", "ca_file")]
+    (tmp_path / "keys" / "n0.key").chmod(0o600)
+    file = tmp_path / "supernoded.toml"
+    file.write_text(f'node = "n0"\nstate = "{tmp_path}"\nruntime = "{tmp_path}"\n[keys]\n' + "\n".join(lines) + "\n")
+    return file
+
+
+def test_keys_that_belong_together(with_keys: Path) -> None:
+    assert find_problems(with_keys, {}) == []
+
+
+def test_keys_that_do_not(with_keys: Path) -> None:
+    write_keys(with_keys.parent / "keys", "n1", make_issuer())
+    with_keys.write_text(with_keys.read_text().replace("n0.crt", "n1.crt"))
+    (problem,) = find_problems(with_keys, {})
+    assert (problem.key, problem.line) == ("keys.certificate_file", 6)
+    assert problem.fault == "is that of 'n1', and this node is n0"
+    assert "supernodectl pki issue n0" in problem.remedy

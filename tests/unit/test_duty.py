@@ -1,28 +1,26 @@
-"""What one scope takes up from an earlier life, and what it says of parts that cannot work."""
+"""What one scope takes up from an earlier life, what it writes, and what it says of parts that cannot work."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import asyncio
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import cast
 
+import msgspec
 import pytest
+from sqlalchemy import select
 
-from supernoded.cluster.digests import Speaker
-from supernoded.cluster.session import Session
-from supernoded.daemon import connect_duties
-from supernoded.duty import Duty, Means
+from supernoded.duty import Duty
 from supernoded.guards import Tally
-from supernoded.history import View
 from supernoded.journal import entries
-from supernoded.model import NODE, Action, Outcome, Result, Step, Verdict
-from supernoded.modes import Modes
-from supernoded.parts import World
+from supernoded.journal.rows import Question
+from supernoded.journal.tables import engagements
+from supernoded.model import NODE, Action, Effect, Mode, Outcome, Result, Said, Setpoint, Sight, Step
 from supernoded.reading import make_reading
 from supernoded.registry import Parts
-from supernoded.settings import default_settings
-from tests.unit.casework import Witness, memory_journal, now
-from tests.unit.worlds import LOG, LoopClock, health, run
+from tests.unit.casework import memory_journal, now
+from tests.unit.duties import Counter, Ear, make_means
+from tests.unit.worlds import run
 
 
 @dataclass(frozen=True)
@@ -41,38 +39,20 @@ class Turn:
         return None, None
 
 
-@dataclass
-class Ear:
-    """A rule that notes how often it is asked, and what it then sees."""
+@dataclass(frozen=True)
+class Valve:
+    """A device that can always be read."""
 
-    scope: str
-    kind: str = "test.heard"
-    watches: Mapping[str, float] = field(default_factory=lambda: {"pdu.armed": 60.0})
-    heard: list[tuple[str, ...]] = field(default_factory=list)
+    target: str = "cdu/0/valve"
+    quantity: str = "coolant.valve"
 
-    def start(self) -> None: ...
+    async def now_at(self) -> Setpoint:
+        return Setpoint(target=self.target, quantity=self.quantity, value=30.0, unit="%")
 
-    def judge(self, seen: View, memory: None) -> tuple[None, Sequence[Verdict]]:
-        self.heard.append(tuple(seen.subjects("pdu.armed")))
-        return memory, ()
+    async def put(self, setpoint: Setpoint, scope: str) -> None: ...
 
-
-def make_means(parts: Parts, tally: Tally) -> Means:
-    settings = default_settings()
-    return Means(
-        settings=settings,
-        topology=settings.topology,
-        parts=parts,
-        clock=LoopClock(),
-        health=health(),
-        modes=Modes(settings.mode, {}),
-        guards=(),
-        tally=tally,
-        teller=Witness(),
-        world=lambda: World(topology=settings.topology),
-        held=lambda _: None,
-        log=LOG,
-    )
+    async def hand_back(self, scope: str) -> Sight:
+        return Sight(effect=Effect.PRESENT)
 
 
 def action(ident: str) -> Action:
@@ -93,6 +73,20 @@ def test_a_restart_forgets_no_attempt(result: Result, counts: bool) -> None:
     run(main())
 
 
+def test_what_another_scope_has_done_is_counted_by_that_one() -> None:
+    """A database has the actions of all roles, whoever held them."""
+
+    async def main() -> None:
+        journal = memory_journal()
+        done = await journal.intend(action("i1/step"), now())
+        await journal.commit(entries.conclude(done, Outcome(action=done.id, result=Result.DONE, text="", at=now())))
+        tally = Tally(per_minute=100, attempts=1)
+        await Duty("spares", 0, make_means(Parts(), tally), journal, journal).take_up()
+        assert tally.guard(action("i2/step"), now()) is None
+
+    run(main())
+
+
 def test_a_loop_without_its_handle_is_named() -> None:
     async def main() -> None:
         means = make_means(Parts(loops=[Turn()]), Tally(1, 1))
@@ -104,16 +98,41 @@ def test_a_loop_without_its_handle_is_named() -> None:
     run(main())
 
 
-def test_a_role_hears_once_what_another_scope_reads_and_the_node_does_not() -> None:
+def test_what_is_not_held_any_more_is_not_written_over() -> None:
+    """A process that stood still beyond its lease leaves the memories of the next holder alone."""
+
     async def main() -> None:
-        scopes = (NODE, "feed/A", "power/site")
-        ears = {scope: Ear(scope) for scope in scopes}
-        means, journal = make_means(Parts(rules=list(ears.values())), Tally(1, 1)), memory_journal()
-        node, feed, power = (Duty(scope, 0, means, journal, journal) for scope in scopes)
-        connect_duties(means.settings, node, (feed, power), cast("Session", None), cast("Speaker", None), frozenset(), means.clock)
-        feed.take([make_reading("pdu/A1", "pdu.armed", 1.0, "1", now())], 5.0)
-        assert {scope: ear.heard for scope, ear in ears.items()} == {NODE: [], "feed/A": [("pdu/A1",)], "power/site": [("pdu/A1",)]}
+        journal, lost = memory_journal(), list[str]()
+        means = make_means(Parts(rules=[Counter("cdu/0")]), held=lambda _: lost[0] if lost else None)
+        duty = Duty("cdu/0", 3, means, journal, journal)
+        for value in (1.0, 2.0):
+            duty.take([make_reading("pdu/A1", "pdu.armed", value, "1", now())], 5.0)
+            duty.snapshot()
+            lost.append("n1 has it")
+        await journal.flush()
+        kept = await journal.ask(entries.memories("cdu/0"))
+        assert msgspec.json.decode(kept["test.counted"])["count"] == 1
         await journal.close()
+
+    run(main())
+
+
+def test_how_a_loop_fares_is_written_by_the_node_itself_whatever_its_scope() -> None:
+    async def main() -> None:
+        own, database = memory_journal(), memory_journal()
+        parts = Parts(loops=[Turn(scope="cdu/0")], handles={"cdu/0/valve": Valve()}, owners={"loop turn": "thermal"})
+        means = make_means(parts)
+        means.modes.say(Said(policy="thermal", mode=Mode.ACT, by="a test", at=0.0))
+        (steering,) = Duty("cdu/0", 3, means, database, own).steerings
+        running = asyncio.create_task(steering.run())
+        await asyncio.sleep(2.0)
+        running.cancel()
+        await asyncio.wait([running])
+        for journal, told in ((own, ["engaged", "disengaged"]), (database, [])):
+            await journal.flush()
+            rows = await journal.ask(Question(lambda connection: connection.execute(select(engagements.c.what)).all()))
+            assert [what for (what,) in rows] == told
+            await journal.close()
 
     run(main())
 

@@ -82,6 +82,22 @@ def test_the_rate_is_bounded_but_not_for_what_protects() -> None:
     assert tally.guard(action(ident="c"), 161.0) is None
 
 
+def test_a_job_that_was_ended_is_not_kept_waiting_for_its_new_map() -> None:
+    tally = Tally(per_minute=1, attempts=2)
+    tally.count(action(ident="a"), 100.0)
+    remap = action("job.remap", "job/train", ident="b")
+    assert tally.guard(remap, 101.0) is None
+    tally.count(remap, 101.0)
+    tally.count(action("job.remap", "job/train", ident="c"), 102.0)
+    assert "tried 2 times" in (tally.guard(action("job.remap", "job/train", ident="d"), 103.0) or "")
+
+
+def test_a_bundle_of_evidence_takes_no_room() -> None:
+    tally = Tally(per_minute=1, attempts=1)
+    tally.count(action("card.capture", ident="a"), 100.0)
+    assert tally.guard(action(ident="b"), 101.0) is None
+
+
 def test_what_the_settings_put_under_maintenance_is_left_alone() -> None:
     guard = guard_maintenance(["n0/card3"], {"supernoded_isolation": ["n0/card5*"], "other": ["n0"]})
     assert guard(action(target="n0/card3/port0"), 0) == "n0/card3/port0 is under maintenance by the settings (n0/card3)"
@@ -98,3 +114,13 @@ def test_notices_take_no_room_from_what_is_done() -> None:
         tally.count(action("notify", ident=f"n{number}"), 100.0)
     assert "tried 1 times" in (tally.guard(action(ident="c"), 101.0) or "")
     assert tally.guard(action(ident="c", target="n0/card4"), 101.0) is None
+
+
+@pytest.mark.parametrize("kind", ["card.unhold", "card.release"])
+def test_the_way_back_passes_whoever_else_holds_it(kind: str) -> None:
+    assert guard_holds(lambda: [hold("n0/card3")])(action(kind), 105.0) is None
+
+
+def test_a_lifted_hold_holds_nothing() -> None:
+    lifted = Hold(id="h", subject="n0/card3", serial="", reason="r", owner="alice", placed=1.0, lifted=2.0, lifted_by="alice")
+    assert guard_holds(lambda: [lifted])(action(), 105.0) is None

@@ -140,3 +140,10 @@ def test_words_flags_and_states_turn_and_numbers_drift() -> None:
         assert store.add([reading(values[0], at=1.0, subject=subject)], 10.0) == {"host.load"}  # first sight
         turned.append(bool(store.add([reading(values[1], at=2.0, subject=subject)], 10.0)))
     assert turned == [False, False, True, True, True, False, False, True, True]
+
+
+def test_subjects_are_counted_for_each_quantity() -> None:
+    store = history()
+    kinds = [(quantity, subject) for quantity in ("host.load", "disk.used") for subject in ("n0", "n1")]
+    store.add([msgspec.structs.replace(reading(1.0), quantity=quantity, subject=subject) for quantity, subject in kinds], 10.0)
+    assert [store.count(watched) for watched in ((), ("host.load",), ("host.load", "disk.used", "fan.speed"))] == [0, 2, 4]

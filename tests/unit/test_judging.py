@@ -3,6 +3,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import msgspec
@@ -269,6 +270,25 @@ def test_news_within_half_a_second_is_judged_together() -> None:
             turned = store.add([reading(None if at == 1.97 else 12.5, at=at)], fresh_for=10)
             bench.judge(at, {"host.load"}, turned)
         assert [v.at for v in said[2:]] == [1.95, 1.97]  # what can no longer be read has turned: at once
+
+    run(main())
+
+
+@pytest.mark.parametrize(("subjects", "paces"), [(1, [0.1] * 30), (4_000, [0.5] * 6), (12_000, [1.5] * 2), (80_000, [3.0])])
+def test_what_turns_is_judged_at_once_unless_a_rule_looks_at_thousands(subjects: int, paces: list[float]) -> None:
+    async def main() -> None:
+        said: list[Verdict] = []
+        store = history()
+        bench = Bench([Busy()], store, health(), said.append)
+        store.add([msgspec.structs.replace(reading(0.0), subject=f"n{number}") for number in range(subjects)], fresh_for=10)
+        bench.judge(0.0)
+        said.clear()
+        for tenth in range(1, 31):
+            bench.judge(tenth / 10, {"host.load"}, {"host.load"})
+            if tenth % 5 == 0:
+                bench.catch_up(tenth / 10)
+        times = [0.0, *(verdict.at for verdict in said)]
+        assert [later - earlier for earlier, later in pairwise(times)] == pytest.approx(paces)
 
     run(main())
 

@@ -7,8 +7,8 @@ import msgspec
 import pytest
 
 from supernoded.cluster import topics
-from supernoded.cluster.outbox import Outbox
-from supernoded.cluster.store import JournalStore
+from supernoded.cluster.link.outbox import Outbox
+from supernoded.cluster.link.store import JournalStore
 from supernoded.cluster.topics import EventTold, OutcomeTold
 from supernoded.errors import JournalError
 from supernoded.journal import entries

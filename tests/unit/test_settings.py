@@ -269,10 +269,11 @@ order = ["n0", "n1"]
 
 
 def test_on_a_site_of_one_node_all_roles_are_that_nodes() -> None:
+    lone = {"spares": "n0", "fleet": "n0"}
     site = '[[nodes]]\nname = "n0"\ncards = 1\nfeeds = ["A"]\nloop = "cdu0"\n[[loops]]\nname = "cdu0"\n[[ups]]\nname = "A"\n'
-    assert _parse('node = "n0"\n' + site).list_seats() == {"feed/A": "n0", "cdu/0": "n0", "power/site": "n0"}
+    assert _parse('node = "n0"\n' + site).list_seats() == {"feed/A": "n0", "cdu/0": "n0", "power/site": "n0", **lone}
     bare = '[[nodes]]\nname = "n0"\ncards = 1\n'
-    assert _parse('node = "n0"\n' + bare).list_seats() == {}
+    assert _parse('node = "n0"\n' + bare).list_seats() == lone
     two = site + '[[nodes]]\nname = "n1"\ncards = 1\n'
     assert _parse('node = "n0"\n' + two).list_seats() == {}
 

@@ -58,6 +58,8 @@ def fit_sensors(settings: AscendSettings, node: Node) -> Sequence[Sensor]:
 
 
 def _fit_ports(settings: AscendSettings, node: Node, devices: Devices) -> Iterator[Sensor]:
+    if not settings.hccn_tool:
+        return
     cards = Cards(lambda device: node.wires.command([*settings.hccn_tool, "-i", f"{device}"]), settings.second_port, settings.timeout_s)
     periods = {
         "ascend.link": settings.link_s or node.limits.link.poll_s,

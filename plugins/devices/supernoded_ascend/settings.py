@@ -14,7 +14,7 @@ Count = Annotated[int, msgspec.Meta(ge=0, le=1023)]
 class AscendSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Which programs are asked how often, and what their numbers mean here. Periods are ours but for that of L1."""
 
-    hccn_tool: tuple[str, ...] = ("/usr/local/Ascend/driver/tools/hccn_tool",)
+    hccn_tool: tuple[str, ...] = ("/usr/local/Ascend/driver/tools/hccn_tool",)  # empty = ports are not asked
     npu_smi: tuple[str, ...] = ("npu-smi",)
     device_files: str = "/dev"  # no `davinci*` there, none in `devices`, and no programs: not such a machine, so nothing is missed
     devices: tuple[Count, ...] = ()  # as `hccn_tool -i` numbers them; empty = the topology's cards, else those of `npu-smi info -m`

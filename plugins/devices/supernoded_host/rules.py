@@ -63,6 +63,39 @@ class ThresholdRule:
 
 
 @dataclass(frozen=True)
+class HogRule:
+    """A process that is none of the job's takes so much of the machine that ranks may wait; it is named with its pid (H3)."""
+
+    kind: str = "host.hog"
+    scope: str = NODE
+
+    @property
+    def watches(self) -> Mapping[str, float]:
+        """Only the newest reading counts."""
+        return {"host.hog": 60.0}
+
+    def start(self) -> None:
+        """It needs no memory: a reading names all there are."""
+
+    def judge(self, seen: View, memory: None) -> tuple[None, Sequence[Verdict]]:
+        """The level of every subject."""
+        return memory, [self._judge(seen, subject) for subject in seen.subjects("host.hog")]
+
+    def _judge(self, seen: View, subject: str) -> Verdict:
+        named = seen.text("host.hog", subject)
+        if named is None:
+            unseen = is_unseen(seen.newest("host.hog", subject)) or ("nothing was read lately",)
+            text = f"{subject}: whether anybody takes it from its ranks cannot be judged, {unseen[0]}"
+            return Verdict(kind=self.kind, subject=subject, level=Level.UNSURE, text=text, at=seen.now, unseen=unseen)
+        if not named:
+            return Verdict(
+                kind=self.kind, subject=subject, level=Level.CLEAR, text=f"{subject}: nobody takes it from its ranks", at=seen.now
+            )
+        text = f"{subject}: {named}, and is none of the job's: end it, or move it, before a card is blamed for a slow rank"
+        return Verdict(kind=self.kind, subject=subject, level=Level.RAISED, text=text, at=seen.now)
+
+
+@dataclass(frozen=True)
 class ClockRule:
     """The wall clock was set by more than `limit` seconds within the last ten minutes; slewing stays below that."""
 

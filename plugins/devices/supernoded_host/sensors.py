@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from supernoded.plugin import NODE, Clock, Host, Reading, State, Value
+from supernoded.plugin import NODE, Clock, Host, Machine, Reading, Running, State, Value, WireError
+from supernoded_host.hogs import EVERY, Allowance, find_hogs
 
 UNTOLD = "the kernel does not tell, or not yet: a share of time needs two looks"
 
@@ -67,19 +68,29 @@ class DiskSensor:
 
 @dataclass(frozen=True)
 class ProcessSensor:
-    """The processes that use most, as one text."""
+    """The processes that use most, and those that take more than they may; empty = none does."""
 
     node: str
     host: Host
     clock: Clock
     period: float
     most: int
+    limits: Allowance
     name: str = "host.processes"
     scope: str = NODE
     timeout: float = 6.0
 
     async def read(self) -> Sequence[Reading]:
         """Name them, worst first."""
-        busiest = await self.host.top(self.most)
+        running, machine = await self.host.top(EVERY), await self.host.look()
+        busiest = running[: self.most]
         text = "; ".join(f"{one.name} (pid {one.pid}) {one.cpu_percent:.0f} % of a core, {one.memory / 2**20:.0f} MiB" for one in busiest)
-        return [make_reading(self.node, "host.top_process", text or None, "text", self.clock.now(), note="no process is seen")]
+        found = make_reading(self.node, "host.top_process", text or None, "text", self.clock.now(), note="no process is seen")
+        return [found, await self._find_hog(machine, running)]
+
+    async def _find_hog(self, machine: Machine, running: Sequence[Running]) -> Reading:
+        try:
+            hogs, note = await find_hogs(self.host, machine, running, self.limits) if running else None, "no process is seen"
+        except WireError as error:
+            hogs, note = None, str(error)
+        return make_reading(self.node, "host.hog", hogs, "text", self.clock.now(), note=note)

@@ -1,10 +1,19 @@
-"""People are told, once, what was seen and what to do. Nothing is taken out of service."""
+"""People are told, once, what was seen and what to do. Nothing is taken out of service here."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 from supernoded.plugin import Case, Step, World
 
 NOTIFY = "notify"
+FURTHER: Mapping[str, str] = {
+    "card.fault": "Whether it is replaced is decided where the role `spares` is held, and told as card.faulty",
+    "card.lost": "Whether it is replaced is decided where the role `spares` is held, and told as card.faulty or card.silent",
+    "card.software": "No card is taken out: look at what they share, such as the job's own code, its libraries and its driver",
+    "card.slow": "Nothing is taken out for this",
+    "card.memory": "Nothing is taken out for this",
+}
 
 
 class TellRemedy:
@@ -22,5 +31,6 @@ class TellRemedy:
         shared = (
             f"; {len(incident.members)} cards at a time: before any of them look for what they share, such as job, driver, power, coolant"
         )
-        reason = f"{incident.text}{shared if incident.members else ''}"
+        further = f". {FURTHER[self.answers]}" if self.answers in FURTHER else ""
+        reason = f"{incident.text}{shared if incident.members else ''}{further}"
         return Step(name=NOTIFY, kind=NOTIFY, target=incident.subject, reason=reason)

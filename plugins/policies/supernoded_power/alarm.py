@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from supernoded.plugin import Level, Verdict, View
+from supernoded.plugin import Level, Verdict, View, is_read, say_why
 from supernoded_power.battery import Flagged, has_flag
 from supernoded_power.mains import STATUS, Feeds
-from supernoded_power.seeing import is_read, judge, say_why
+from supernoded_power.seeing import judge
 from supernoded_power.settings import PowerSettings
 
 ALARM = "ups.alarm"

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from supernoded.plugin import Level, Severity, Verdict, View
+from supernoded.plugin import Level, Severity, Verdict, View, find_least, find_most, is_read, say_why
 from supernoded_power.mains import STATUS, WATCHES, Feed, Feeds, Mains, Track
 from supernoded_power.outage import FeedMemory
-from supernoded_power.seeing import find_least, find_most, is_read, judge, name_phases, say_why
+from supernoded_power.seeing import judge, name_phases
 from supernoded_power.settings import PowerSettings
 from supernoded_power.status import Source
 

@@ -6,9 +6,8 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from supernoded.plugin import Level, Severity, Verdict, View
-from supernoded_power.jobs import AGE, WATCHES, Job, list_jobs
-from supernoded_power.seeing import judge, say_why
+from supernoded.plugin import JOB_WATCHES, Job, Level, Severity, Verdict, View, list_jobs, say_why
+from supernoded_power.seeing import judge
 from supernoded_power.settings import PowerSettings
 
 
@@ -22,7 +21,7 @@ class CheckpointRule:
     """Raises a running job of which too much work would be lost."""
 
     kind = "checkpoint.old"
-    watches: Mapping[str, float] = WATCHES
+    watches: Mapping[str, float] = JOB_WATCHES
 
     def __init__(self, settings: PowerSettings) -> None:
         self.scope, self._most = settings.subject, settings.checkpoint_old_s
@@ -48,6 +47,6 @@ class CheckpointRule:
         if job.durable_age is not None:
             text = f"the newest durable checkpoint of {job.subject} is {job.durable_age:.0f} s old, the limit is {self._most:g} s"
             return judge(self.kind, job.subject, seen.now, Level.RAISED, text, Severity.WARNING)
-        why, runs = say_why(seen, AGE, job.subject), seen.now - since
+        why, runs = say_why(seen, "job.durable_age", job.subject), seen.now - since
         text = f"{job.subject} is seen running for {runs:.0f} s without a durable checkpoint, the limit is {self._most:g} s"
         return judge(self.kind, job.subject, seen.now, Level.RAISED if runs > self._most else Level.CLEAR, text, unseen=(why,))

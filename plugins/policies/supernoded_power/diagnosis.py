@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from supernoded.plugin import Cause, Topology, View
+from supernoded.plugin import Cause, Topology, View, find_least
 from supernoded_power.battery import HEALTH, TEST, find_excess, has_failed
 from supernoded_power.mains import AWAY, WATCHES, Feed, Feeds, Mains
-from supernoded_power.seeing import find_least, name_phases
+from supernoded_power.seeing import name_phases
 from supernoded_power.settings import PowerSettings
 from supernoded_power.status import Source
 

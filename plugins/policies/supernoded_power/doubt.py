@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from supernoded.plugin import Level, Severity, Verdict, View
+from supernoded.plugin import Level, Severity, Verdict, View, is_read, say_why
 from supernoded_power.mains import STATUS, WATCHES, Feed, Feeds, Mains
 from supernoded_power.outage import FeedMemory
-from supernoded_power.seeing import is_read, judge, say_why
+from supernoded_power.seeing import judge
 from supernoded_power.settings import PowerSettings
 
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from supernoded.plugin import Level, Severity, Topology, Verdict, View
+from supernoded.plugin import Level, Severity, Topology, Verdict, View, find_most
 from supernoded_power.mains import AWAY, STATUS, WATCHES, Feed, Feeds, Mains, Track
-from supernoded_power.seeing import find_last, find_most, judge
+from supernoded_power.seeing import find_last, judge
 from supernoded_power.settings import PowerSettings
 from supernoded_power.site import list_sheddable
 

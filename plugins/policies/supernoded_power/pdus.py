@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from supernoded.plugin import Level, Limits, Topology, Verdict, View
+from supernoded.plugin import Level, Limits, Topology, Verdict, View, find_least, is_read, say_why
 from supernoded_power.mains import WATCHES, Feeds, Mains, Track
-from supernoded_power.seeing import find_least, is_read, judge, say_why
+from supernoded_power.seeing import judge
 from supernoded_power.settings import PowerSettings
 from supernoded_power.site import Cord, list_cords
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from supernoded.plugin import Level, Severity, Topology, Verdict, View
+from supernoded.plugin import Level, Severity, Topology, Verdict, View, find_most, say_why
 from supernoded_power.mains import WATCHES, Feed, Feeds, Mains, Track
-from supernoded_power.seeing import PHASES, find_most, judge, list_phases, name_phases, say_why
+from supernoded_power.seeing import PHASES, judge, list_phases, name_phases
 from supernoded_power.settings import PowerSettings
 
 VA, LOAD, RATED = "ups.output_va", "ups.load", "ups.rated_va"

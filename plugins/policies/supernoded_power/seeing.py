@@ -9,22 +9,6 @@ from supernoded.plugin import Level, Severity, State, Verdict, View
 PHASES = ("L1", "L2", "L3")
 
 
-def list_numbers(seen: View, quantity: str, subject: str) -> list[float]:
-    """What each source that is fresh and GOOD reads, in the order of their names."""
-    found = (seen.number(quantity, subject, source) for source in seen.sources(quantity, subject))
-    return [number for number in found if number is not None]
-
-
-def find_least(seen: View, quantity: str, subject: str) -> float | None:
-    """The least that any source reads."""
-    return min(list_numbers(seen, quantity, subject), default=None)
-
-
-def find_most(seen: View, quantity: str, subject: str) -> float | None:
-    """The most that any source reads."""
-    return max(list_numbers(seen, quantity, subject), default=None)
-
-
 def list_phases(seen: View, quantity: str, subject: str, source: str | None = None) -> dict[str, float]:
     """The value of each phase that is read."""
     found = ((phase, seen.number(f"{quantity}.{phase}", subject, source)) for phase in PHASES)
@@ -34,19 +18,6 @@ def list_phases(seen: View, quantity: str, subject: str, source: str | None = No
 def name_phases(*quantities: str) -> tuple[str, ...]:
     """The quantities with those of each phase, for `watches`."""
     return tuple(name for quantity in quantities for name in (quantity, *(f"{quantity}.{phase}" for phase in PHASES)))
-
-
-def is_read(seen: View, quantity: str, subject: str) -> bool:
-    """Whether anybody has ever read it."""
-    return bool(seen.sources(quantity, subject))
-
-
-def say_why(seen: View, quantity: str, subject: str) -> str:
-    """Why a quantity of a subject tells nothing, for `unseen`."""
-    newest = seen.newest(quantity, subject)
-    if newest is None:
-        return f"{quantity} of {subject}: never read"
-    return f"{quantity} of {subject}: {newest.note or newest.state.value}"
 
 
 def find_last(seen: View, quantity: str, subject: str) -> float | None:

@@ -1,6 +1,10 @@
 """All processes of one job. What its ranks agree on in their collective is known to all of them at once: that is what a collective does.
 
 A request that any rank has heard is agreed on at the end of the step that runs; the plant then saves at the end of the next one.
+
+A rank whose process hangs, or whose card is hung or isolated, says nothing more and keeps its connection: it stands in a call of the driver
+that lets none of its threads run. Its peers wait in the collective, and say once a second that they live. Without its card (gone, without
+power) the process dies, and with it the job. An abort ends all processes; a start makes others, each on the card that the plant has it on.
 """
 
 from __future__ import annotations
@@ -14,6 +18,7 @@ from sim_hardware.plant.job.orders import AbortCollective, RemapRanks, RequestCh
 from sim_hardware.plant.words import Order, OrderError
 
 GOING = frozenset({"running", "saving", "restoring", "hung"})  # its processes live
+ALIVE_S = 1.0  # between two words that a process lives, as the plant has it
 TIER = "durable"
 
 
@@ -38,6 +43,8 @@ class Crew:
         job = panel.rack.sim.job
         self.job = job.name if job is not None else ""
         self.peers: tuple[Peer, ...] = tuple(self._list_peers()) if self.job else ()
+        self._done: set[str] = set()  # orders
+        self._lived = 0.0  # when the processes last said so
         self.present: set[str] = set()
         self._asked: Asked | None = None
         self._later: Asked | None = None  # what was heard while that is under way
@@ -45,11 +52,20 @@ class Crew:
 
     def _list_peers(self) -> list[Peer]:
         nodes = [node.name for node in self._panel.rack.nodes]
-        world = int(self._number("job.world_size"))
-        ranks = [Peer(self.job, "", "rank", rank=rank, world=world) for rank in range(world)]
+        launcher = Peer(self.job, nodes[0], "launcher", plan=self._find_plan())
+        return [*self._list_ranks(), launcher, *(Peer(self.job, node, "vault") for node in nodes)]
+
+    def _list_ranks(self) -> list[Peer]:
+        world, plan = int(self._number("job.world_size")), self._find_plan()
+        ranks = [Peer(self.job, "", "rank", rank=rank, world=world, plan=plan) for rank in range(world)]
         for rank in ranks:
             self._place(rank)
-        return [*ranks, Peer(self.job, nodes[0], "launcher"), *(Peer(self.job, node, "vault") for node in nodes)]
+        return ranks
+
+    def _find_plan(self) -> str:
+        """How the ranks are grouped; empty of a rack with too few cards for one replica."""
+        tp, pp, dp = (int(self._number(f"job.{name}")) for name in ("tensor", "pipeline", "replicas"))
+        return f"tp={tp} pp={pp} dp={dp} ep=1" if tp * pp * dp == int(self._number("job.world_size")) else ""
 
     def _place(self, rank: Peer) -> None:
         """On the card that the plant has it on."""
@@ -84,16 +100,33 @@ class Crew:
             self._later = asked
 
     def _obey(self, launcher: Peer, message: Mapping[str, object]) -> None:
-        cards = message.get("cards")
+        """Each order once: one that has been done is answered again."""
+        name, cards, drop = str(message.get("id")), message.get("cards"), message.get("drop")
         moves = {int(rank): str(card) for rank, card in cards.items()} if isinstance(cards, dict) else {}
+        gone = tuple(int(rank) for rank in drop) if isinstance(drop, list) else ()
         orders: dict[object, Order] = {
             "abort": AbortCollective(self.job),
-            "remap": RemapRanks(self.job, moves),
+            "remap": RemapRanks(self.job, moves, gone),
             "resume": ResumeJob(self.job),
         }
         order = orders.get(message.get("kind"))
-        why = "the launcher knows no such order" if order is None else self._order(order)
-        launcher.say("acted", order=message.get("id"), ok=not why, why=why)
+        if order is None or name in self._done:
+            launcher.answer(name, "" if name in self._done else "the launcher knows no such order")
+            return
+        why = self._order(order)
+        if not why:
+            self._done.add(name)
+            if gone:
+                self._number_anew(launcher)
+        launcher.answer(name, why)
+
+    def _number_anew(self, launcher: Peer) -> None:
+        """A replica is given up: the processes there were have ended, and those that start are others."""
+        ranks = self._list_ranks()
+        for rank in ranks:
+            rank.alive, rank.life = False, len(self._done)
+        launcher.plan = self._find_plan()
+        self.peers = (*ranks, *(peer for peer in self.peers if peer.kind != "rank"))
 
     def _order(self, order: Order) -> str:
         """Why it was not done; empty when it was."""
@@ -115,17 +148,26 @@ class Crew:
             if rank.alive and not rank.silent and step > rank.step:
                 rank.step = step
                 rank.say("beat", step=step)
+        self._say_alive()
         if phase == "saving" and self._phase != "saving":
             self._say_all("saving", step=step)
         self._follow_saves(phase, step)
         self._follow_request(phase, step)
         self._phase = phase
 
+    def _say_alive(self) -> None:
+        now = self._panel.now()
+        if now >= self._lived + ALIVE_S:
+            self._lived = now
+            for rank in self._list_present():
+                if rank.welcome:  # none waits to be said
+                    rank.say("alive")
+
     def _follow_lives(self, phase: str) -> None:
         for rank in self._list_present():
             state = self._panel.sense(f"job/{self.job}/rank{rank.rank}", "rank.state")
             was_alive, rank.silent = rank.alive, state == "silent"
-            rank.alive = phase in {*GOING, "aborted"} and state != "dead"
+            rank.alive = phase in GOING and state != "dead"
             if rank.alive and not was_alive:
                 rank.begin_anew()
                 rank.step = int(self._number("job.step"))

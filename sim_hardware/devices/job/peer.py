@@ -25,6 +25,9 @@ class Peer:
     alive: bool = True
     silent: bool = False  # it hangs: it is connected and says nothing
     step: int = -1  # the last that it has told
+    plan: str = ""  # how the ranks are grouped
+    life: int = 0  # which process this is in its place
+    told: dict[str, bytes] = field(default_factory=dict)  # a launcher's answers by order: told again on every new connection
     welcome: bool = False
     _waiting: list[bytes] = field(default_factory=list)
     _came: bytes = b""
@@ -37,14 +40,20 @@ class Peer:
     def greet(self) -> bytes:
         """What it says first on a new connection. What the old one has not taken is said again after it."""
         self._came, self.welcome = b"", False
-        who: dict[str, object] = {"t": "hello", "v": VERSION, "job": self.job, "kind": self.kind}
+        who: dict[str, object] = {"t": "hello", "v": VERSION, "job": self.job, "kind": self.kind, "plan": self.plan}
         if self.kind == "rank":
             who |= {"rank": self.rank, "local_rank": self.local_rank, "world": self.world, "card": self.card, "step": self.step}
-        return _encode(who)
+            who["life"] = f"{self.name}.{self.life}"
+        return b"".join([_encode(who), *self.told.values()])
+
+    def answer(self, order: str, why: str) -> None:
+        """A launcher has done what it was ordered, or could not, and why."""
+        self.told[order] = _encode({"t": "acted", "order": order, "ok": not why, "why": why})
+        self.say("acted", order=order, ok=not why, why=why)
 
     def begin_anew(self) -> None:
         """Another process in its place: what the one before had still to say is gone with it."""
-        self._waiting = []
+        self._waiting, self.life = [], self.life + 1
 
     def say(self, kind: str, **more: object) -> None:
         """Something to be sent. One that hangs or is gone says nothing."""

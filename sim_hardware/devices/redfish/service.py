@@ -57,6 +57,10 @@ class Service:
             reply = RefusalError(409, "OperationFailed", str(error)).reply()
         return Reply(reply.status, reply.body, {**_STANDARD, **reply.headers})
 
+    def refuse_body(self, text: str) -> Reply:
+        """The reply to a body that is too large."""
+        return RefusalError(413, "PayloadTooLarge", f"the body is too large: {text}").reply()
+
     def _answer(self, method: str, path: str, query: str, body: bytes, headers: Mapping[str, str]) -> Reply:
         self._refuse_busy(path)
         if path not in _OPEN and (method, path) != ("POST", SESSIONS):

@@ -21,6 +21,7 @@ _LINES = {  # kind -> level, module, text
     "job.stopped": ("INFO", "communicator", "communicator destroyed, {text}"),
     "job.restoring": ("INFO", "communicator", "communicator init, {text}"),
     "job.resumed": ("INFO", "communicator", "communicator ready, {text}"),
+    "job.replica_dropped": ("WARNING", "topology", "rank table shrunk, {text}"),
     "job.remapped": ("INFO", "topology", "rank table changed, {text}"),
     "ring.broken": ("ERROR", "topology", "ring cannot be closed, {text}"),
     "ring.closed": ("INFO", "topology", "ring closed, {text}"),

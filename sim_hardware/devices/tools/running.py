@@ -7,6 +7,7 @@ from types import MappingProxyType
 
 from sim_hardware.devices.panel import Panel
 from sim_hardware.devices.reading import read
+from sim_hardware.devices.tools.cardctl import cardctl
 from sim_hardware.devices.tools.dsm import dsm_snapshot, dsm_sync_all, dsmbandwidth
 from sim_hardware.devices.tools.ethtool import ethtool
 from sim_hardware.devices.tools.hccn_tool import hccn_tool
@@ -16,6 +17,7 @@ from sim_hardware.devices.tools.msprof import msprof
 from sim_hardware.devices.tools.npu_smi import npu_smi
 from sim_hardware.devices.tools.nvidia_smi import nvidia_smi
 from sim_hardware.devices.tools.rings import hccl_ring_check, hccl_ring_latency
+from sim_hardware.devices.tools.scontrol import scontrol
 from sim_hardware.devices.tools.switch_cli import switch_cli
 from sim_hardware.devices.tools.words import STUCK, Run, StuckError, Tool, ToolState
 from sim_hardware.plant.chance import draw, start_chance
@@ -35,6 +37,8 @@ TOOLS: Mapping[str, Tool] = MappingProxyType(
         "mlxlink": mlxlink,
         "lldpcli": lldpcli,
         "switch_cli": switch_cli,
+        "cardctl": cardctl,
+        "scontrol": scontrol,
     }
 )
 UNKNOWN_COMMAND = 127  # of a shell

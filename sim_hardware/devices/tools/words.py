@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from typing import NamedTuple, TypeAlias
 
 from sim_hardware.devices.panel import Panel
+from sim_hardware.devices.tools.slurm import Slurm
 
 EPOCH = 1_767_225_600.0  # the wall clock at 0 s of the plant's time: 2026-01-01 00:00 UTC
 
@@ -34,10 +35,11 @@ class ToolImpairment:
 
 @dataclass
 class ToolState:
-    """What tools keep: their impairments by name, and the wall clock."""
+    """What tools keep: their impairments by name, the wall clock, and the scheduler's book, which all nodes of a site share."""
 
     impairments: dict[str, ToolImpairment] = field(default_factory=dict)
     epoch: float = EPOCH
+    slurm: Slurm = field(default_factory=Slurm)
 
     def impair(self, tool: str) -> ToolImpairment:
         """The impairment of a tool, to read or to set."""

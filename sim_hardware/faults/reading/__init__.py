@@ -4,7 +4,7 @@ from sim_hardware.faults.reading.exchanges import Ear, exchange, listen
 from sim_hardware.faults.reading.log import read_log
 from sim_hardware.faults.reading.nut import ask_nut, read_nut
 from sim_hardware.faults.reading.oid import read_oid
-from sim_hardware.faults.reading.page import pick, read_page, send_page
+from sim_hardware.faults.reading.page import pick, read_json, read_page, send_page
 from sim_hardware.faults.reading.problems import LIMIT, ClosedError, GarbledError, NoAnswerError, ReadingError, RefusedError
 from sim_hardware.faults.reading.registers import find_register, read_register
 from sim_hardware.faults.reading.tool import TOOL_LIMIT, run_tool
@@ -24,6 +24,7 @@ __all__ = [
     "find_register",
     "listen",
     "pick",
+    "read_json",
     "read_log",
     "read_nut",
     "read_oid",

@@ -16,16 +16,21 @@ _LOGIN = base64.b64encode(f"{USER}:{PASSWORD}".encode()).decode()
 
 async def read_page(rig: Rig, device: str, path: str) -> dict[str, Any]:
     """The page at a path below /redfish/v1. Raises ReadingError."""
+    return await _ask(rig, device, "GET", f"/redfish/v1/{path}", b"")
+
+
+async def read_json(rig: Rig, device: str, path: str) -> dict[str, Any]:
+    """What any service over HTTP has at a path. Raises ReadingError."""
     return await _ask(rig, device, "GET", path, b"")
 
 
 async def send_page(rig: Rig, device: str, path: str, body: dict[str, Any]) -> None:
     """PATCH it. Raises ReadingError."""
-    await _ask(rig, device, "PATCH", path, json.dumps(body).encode())
+    await _ask(rig, device, "PATCH", f"/redfish/v1/{path}", json.dumps(body).encode())
 
 
 async def _ask(rig: Rig, device: str, verb: str, path: str, body: bytes) -> dict[str, Any]:
-    head = f"{verb} /redfish/v1/{path} HTTP/1.1\r\nHost: {device.replace('/', '-')}\r\nAuthorization: Basic {_LOGIN}\r\n"
+    head = f"{verb} {path} HTTP/1.1\r\nHost: {device.replace('/', '-')}\r\nAuthorization: Basic {_LOGIN}\r\n"
     head += f"Connection: close\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
     async with connected(rig, device) as (reader, writer):
         writer.write(head.encode() + body)

@@ -89,17 +89,47 @@ def _stop(order: StopJob, state: State) -> State:
 def _remap(order: RemapRanks, state: State) -> State:
     """Ranks that are not named stay where they are."""
     _require_ended(order.job, state, "move its ranks")
+    if order.drop:
+        _check_drop(order, state)
     placed = list(state.placed)
     for rank, card in order.cards.items():
         number = state.plan.numbers.get(card, -1)
         _require_usable(state, _find_rank(state, rank), number, card)
         placed[rank] = number
-    if len(set(placed)) < len(placed):
-        twice = next(card for card in placed if placed.count(card) > 1)
+    taken = [card for rank, card in enumerate(placed) if rank not in order.drop]
+    if len(set(taken)) < len(taken):
+        twice = next(card for card in taken if taken.count(card) > 1)
         raise OrderError(f"job {order.job}: two ranks on {state.plan.cards[twice]}; every rank needs a card of its own")
-    moves = ", ".join(f"rank {rank} to {card}" for rank, card in list(order.cards.items())[:4])
-    state = tell(msgspec.structs.replace(state, placed=tuple(placed)), "job.remapped", f"moved {len(order.cards)} ranks: {moves}")
-    return adopt_pace(state, state.inputs)
+    state = msgspec.structs.replace(state, placed=tuple(placed))
+    if order.cards:
+        moves = ", ".join(f"rank {rank} to {card}" for rank, card in list(order.cards.items())[:4])
+        state = tell(state, "job.remapped", f"moved {len(order.cards)} ranks: {moves}")
+    return adopt_pace(_drop(state, frozenset(order.drop)) if order.drop else state, state.inputs)
+
+
+def _check_drop(order: RemapRanks, state: State) -> None:
+    """No plan shrinks by one rank (safety rule 31)."""
+    drop, plan = sorted(set(order.drop)), state.plan
+    replica = plan.find_replica(_find_rank(state, drop[0]))
+    if drop != list(replica):
+        raise OrderError(f"job {order.job}: ranks {drop[:4]} are no whole replica; with rank {drop[0]} go {replica[0]} to {replica[-1]}")
+    if plan.replicas == 1:
+        raise OrderError(f"job {order.job}: this is its only replica; without it there is no model")
+    if moved := [rank for rank in order.cards if rank in replica]:
+        raise OrderError(f"{state.subject}/rank{moved[0]}: is to be given up and to be moved")
+
+
+def _drop(state: State, gone: frozenset[int]) -> State:
+    """The ranks that are left are numbered anew, in their order."""
+    left = [rank for rank in range(len(state.placed)) if rank not in gone]
+    plan = state.plan
+    state = msgspec.structs.replace(
+        state,
+        plan=msgspec.structs.replace(plan, replicas=plan.replicas - 1, noise=tuple(plan.noise[rank] for rank in left)),
+        placed=tuple(state.placed[rank] for rank in left),
+        silent=frozenset(number for number, rank in enumerate(left) if rank in state.silent),
+    )
+    return tell(state, "job.replica_dropped", f"gave up ranks {min(gone)} to {max(gone)}: {plan.replicas - 1} replicas are left", len(left))
 
 
 def _require_usable(state: State, rank: int, number: int, card: str) -> None:
@@ -129,6 +159,9 @@ def _resume(order: ResumeJob, state: State) -> State:
 
 @_apply.register
 def _silence(order: SilenceRank, state: State) -> State:
+    """Of a rank that was given up meanwhile the fault can be lifted still."""
+    if not order.silent and len(state.placed) <= order.rank < state.plan.ranks:
+        return state
     _find_rank(state, order.rank)
     silent = state.silent | {order.rank} if order.silent else state.silent - {order.rank}
     return adopt_pace(msgspec.structs.replace(state, silent=silent), state.inputs)

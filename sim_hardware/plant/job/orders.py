@@ -26,10 +26,11 @@ class AbortCollective(Order, frozen=True):
 
 
 class RemapRanks(Order, frozen=True):
-    """Ranks run on these cards from now on: rank -> card."""
+    """Ranks run on these cards from now on: rank -> card. Those of `drop`, a whole replica, are given up; those behind close up."""
 
     job: str
     cards: dict[int, str]
+    drop: tuple[int, ...] = ()
 
 
 class ResumeJob(Order, frozen=True):

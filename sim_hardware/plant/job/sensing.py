@@ -11,12 +11,12 @@ from sim_hardware.plant.words import Sensor, UnknownSensorError, Value
 
 
 def sense(state: State, subject: str, quantity: str) -> Value:
-    """The truth of one sensor. Raises UnknownSensorError."""
+    """The truth of one sensor; a rank that was given up is `dropped`, and shows nothing else. Raises UnknownSensorError."""
     if state.placed and subject == state.subject and quantity in _JOB:
         return _JOB[quantity][1](state)
     rank = subject.removeprefix(f"{state.subject}/rank")
-    if rank.isdecimal() and subject != rank and quantity in _RANK and int(rank) < len(state.placed):
-        return _RANK[quantity][1](state, int(rank))
+    if rank.isdecimal() and subject != rank and quantity in _RANK and int(rank) < state.plan.ranks:
+        return _RANK[quantity][1](state, int(rank)) if int(rank) < len(state.placed) else _DROPPED.get(quantity)
     raise UnknownSensorError(f"{subject} has no sensor of {quantity} among jobs and ranks")
 
 
@@ -24,7 +24,7 @@ def sensors(state: State) -> Iterator[Sensor]:
     """Every one; none when there is no job."""
     if state.placed:
         yield from (Sensor(state.subject, quantity, unit) for quantity, (unit, _) in _JOB.items())
-    for rank in range(len(state.placed)):
+    for rank in range(state.plan.ranks):
         yield from (Sensor(f"{state.subject}/rank{rank}", quantity, unit) for quantity, (unit, _) in _RANK.items())
 
 
@@ -86,6 +86,7 @@ _JOB: dict[str, tuple[str, Callable[[State], Value]]] = {
     "job.save_progress": ("%", _measure_save),
     "job.comm_share": ("1", _measure_share),
 }
+_DROPPED: dict[str, Value] = {"rank.state": "dropped"}
 _RANK: dict[str, tuple[str, Callable[[State, int], Value]]] = {
     "rank.step": ("1", lambda state, _rank: float(state.step)),
     "rank.step_time": ("s", _measure_rank_step),

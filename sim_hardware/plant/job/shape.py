@@ -33,7 +33,7 @@ class Inputs(msgspec.Struct, frozen=True):
 
 
 class Plan(msgspec.Struct, frozen=True):
-    """What never changes."""
+    """What never changes, but for a replica that is given up."""
 
     name: str
     cards: tuple[str, ...]  # of the rack
@@ -45,11 +45,17 @@ class Plan(msgspec.Struct, frozen=True):
     pipeline: int
     replicas: int  # data-parallel
     noise: tuple[float, ...]  # by rank, -1..1: no two ranks are loaded alike
+    ranks: int = 0  # at the beginning
 
     @property
     def subject(self) -> str:
         """`job/train`."""
         return f"job/{self.name}"
+
+    def find_replica(self, rank: int) -> range:
+        """The ranks of the data-parallel replica that a rank belongs to: they are numbered replica by replica."""
+        size = len(self.noise) // self.replicas
+        return range(rank // size * size, (rank // size + 1) * size)
 
 
 class Pace(msgspec.Struct, frozen=True):

@@ -33,6 +33,7 @@ def _make_plan(job: SimJob, cards: tuple[str, ...], usable: int, seed: int) -> P
     whole = usable // one
     ranks = whole * one if whole else usable
     return Plan(
+        ranks=ranks,
         name=job.name,
         cards=cards,
         numbers={card: number for number, card in enumerate(cards)},

@@ -206,3 +206,9 @@ def test_periods_and_times(supernoded_node: Node) -> None:
         assert sensor.timeout >= settings.timeout_s
     assert make_sensor(supernoded_node, "ascend.link").period == supernoded_node.limits.link.poll_s
     assert make_sensor(supernoded_node, "ascend.link", msgspec.structs.replace(settings, link_s=2.0)).period == 2.0
+
+
+def test_without_a_program_for_ports_no_port_is_asked(supernoded_node: Node) -> None:
+    names = {sensor.name for sensor in fit_sensors(AscendSettings(hccn_tool=()), supernoded_node)}
+    assert {"ascend.link", "ascend.records", "ascend.optical", "ascend.probe", "ascend.neighbours", "ascend.facts"}.isdisjoint(names)
+    assert "ascend.cards" in names

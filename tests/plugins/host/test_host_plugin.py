@@ -19,9 +19,10 @@ from supernoded.testing import Disk, ManualClock, MemoryHost, MemoryWires, Runni
 from supernoded.topology import Topology
 from supernoded.wire import Machine, Pen
 from supernoded.wire.tree import FileTree
+from supernoded_host.hogs import Allowance
 from supernoded_host.kernel import LINE, KernelSensor, is_error
 from supernoded_host.notices import Notices, name_file
-from supernoded_host.rules import ClockRule, ThresholdRule
+from supernoded_host.rules import ClockRule, HogRule, ThresholdRule
 from supernoded_host.sensors import UNTOLD, DiskSensor, MachineSensor, ProcessSensor
 from supernoded_host.settings import HostSettings
 
@@ -70,7 +71,8 @@ async def test_disks_cost_only_themselves(host: MemoryHost, clock: ManualClock) 
 
 async def test_processes_as_one_text(host: MemoryHost, clock: ManualClock) -> None:
     host.processes = [Running(7, "python3", 99.6, 2.0**30), Running(1, "init", 0.0, 2.0**20)]
-    ((_, reading),) = by_quantity(await ProcessSensor("n0", host, clock, 60.0, 5).read()).items()
+    sensor = ProcessSensor("n0", host, clock, 60.0, 5, Allowance(20.0, 50.0))
+    reading = by_quantity(await sensor.read())["n0", "host.top_process"]
     assert reading.value == "python3 (pid 7) 100 % of a core, 1024 MiB; init (pid 1) 0 % of a core, 1 MiB"
 
 
@@ -135,6 +137,18 @@ def test_a_step_of_the_clock_raises_and_is_over_when_it_is_past() -> None:
     raised = [verdict.level is Level.RAISED for verdict in verdicts]
     assert raised == [False] * 3 + [True] * 6 + [False] * 3
     assert verdicts[3].text == "n0: the wall clock was set by 5.0 s within 600 s, the limit is 1 s"
+
+
+def hog(text: str | None, at: float) -> Reading:
+    state = State.GOOD if text is not None else State.UNKNOWN
+    return Reading(subject="n0", quantity="host.hog", value=text, unit="text", at=at, state=state, note="" if text is not None else "hung")
+
+
+def test_who_takes_the_node_is_told_with_the_pid_until_it_is_gone() -> None:
+    verdicts = judge(HogRule(), [hog(text, n) for n, text in enumerate(["", "backup (pid 4711) takes 62 % of memory", None, ""])])
+    assert [verdict.level for verdict in verdicts] == [Level.CLEAR, Level.RAISED, Level.UNSURE, Level.CLEAR]
+    assert verdicts[1].text.startswith("n0: backup (pid 4711) takes 62 % of memory, and is none of the job's")
+    assert verdicts[2].unseen == ("host.hog is unknown: hung",)
 
 
 # --- notices ----------------------------------------------------------------------------------------------------------------------
@@ -207,7 +221,7 @@ def test_the_hooks(tmp_path: Path, host: MemoryHost, clock: ManualClock) -> None
     ]
     assert len(supernoded_host.supernoded_sensors(HostSettings(kernel_log=False), node)) == 3
     kinds = [rule.kind for rule in supernoded_host.supernoded_rules(settings, node)]
-    assert kinds == ["host.disk_full", "host.memory_low", "host.clock_stepped"]
+    assert kinds == ["host.disk_full", "host.memory_low", "host.hog", "host.clock_stepped"]
     (actuator,) = supernoded_host.supernoded_actuators(settings, node)
     assert sorted(actuator.kinds) == ["notify"]
     assert list(actuator.targets) == ["*"]

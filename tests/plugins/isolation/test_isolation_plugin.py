@@ -25,7 +25,8 @@ def incident(subject: str = "n0/card3", members: tuple[str, ...] = ()) -> Incide
 def test_one_notice_with_the_sentence() -> None:
     step = TellRemedy("card.fault").next(Case(incident=incident()), WORLD, 1.0)
     assert step is not None
-    assert (step.kind, step.target, step.reason) == ("notify", "n0/card3", incident().text)
+    assert (step.kind, step.target) == ("notify", "n0/card3")
+    assert step.reason == f"{incident().text}. Whether it is replaced is decided where the role `spares` is held, and told as card.faulty"
 
 
 def test_told_once_and_only_while_it_is_so() -> None:
@@ -43,8 +44,13 @@ def test_many_cards_at_a_time_have_something_in_common() -> None:
 def test_the_hooks(supernoded_node: Node) -> None:
     settings = supernoded_isolation.supernoded_settings()()
     assert settings == IsolationSettings()
-    assert [rule.kind for rule in supernoded_isolation.supernoded_rules(settings, supernoded_node)] == ["card.fault", "card.lost"]
-    assert [one.answers for one in supernoded_isolation.supernoded_remedies(settings, supernoded_node)] == ["card.fault", "card.lost"]
+    rules = supernoded_isolation.supernoded_rules(settings, supernoded_node)
+    here = {"card.fault", "card.lost", "card.memory"}
+    there = {"card.silent", "card.faulty", "rank.silent", "card.software", "card.slow"}
+    assert {rule.kind for rule in rules if rule.scope == "node"} == here
+    assert {rule.kind for rule in rules if rule.scope == "spares"} == there
+    assert {one.answers for one in supernoded_isolation.supernoded_remedies(settings, supernoded_node)} == here | there
+    assert [one.name for one in supernoded_isolation.supernoded_diagnoses(settings, supernoded_node)] == ["cards"]
 
 
 def test_a_bad_table_of_codes_leaves_the_plugin_out(supernoded_node: Node, tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from typing import Literal
 import msgspec
 import pytest
 
+from sim_hardware.bus import LineFaults
 from sim_hardware.plant.words import Order
 from sim_hardware.rack import Rack
 from supernoded.model import Action, Setpoint, Step
@@ -20,6 +21,7 @@ from supernoded_modbus.settings import ModbusSettings
 from tests.plugins.modbus.benches import Bench, open_bench, open_beside
 
 CDU = "cdu/0"
+UNIT = 12  # on its line
 MAPS = ("rpu", "dcd", "plc")
 Authority = Literal["setpoint", "direct"]
 QUANTITIES = {
@@ -89,6 +91,13 @@ class Hall:
         """By other hands."""
         self.bench.world.order(order)
 
+    def silence(self, *, silent: bool) -> None:
+        """Its wire is cut, or mended."""
+        if CDU in self.bench.devices:
+            self.bench.devices[CDU].impairment.silent = silent
+        else:
+            self.bench.buses["/bus/cdu0"].faults = LineFaults(silent=frozenset({UNIT} if silent else ()))
+
     def take_names(self) -> list[str]:
         """The names of the orders that the plant had since the last time, from whomever."""
         names = [type(order).__name__ for order in self.bench.world.orders]
@@ -99,6 +108,24 @@ class Hall:
         now = self.bench.node.clock.now()
         step = Step(name="s", kind=kind, target=target, reason="a test", amount=amount)
         return Action(id="i/s", step=step, incident="i", scope=CDU, epoch=1, issued=now, deadline=now + 10.0)
+
+
+def make_folder(folder: Path, name: str) -> Path:
+    """A state folder of its own."""
+    made = folder / name
+    made.mkdir()
+    return made
+
+
+def place_record(folder: Path) -> Path:
+    """Where a node with this state folder keeps what it has done to the CDU."""
+    return folder / f"{CDU}.json"
+
+
+def leave_record(folder: Path, text: str) -> None:
+    """What an earlier life has written there."""
+    make_folder(folder, "cdu")
+    place_record(folder).write_text(text)
 
 
 @asynccontextmanager

@@ -16,7 +16,7 @@ from supernoded.plugin import WireError
 from supernoded_modbus.coolant.flowing import judge_flow
 from supernoded_modbus.coolant.record import Kept
 from tests.plugins.modbus.benches import open_bench, run
-from tests.plugins.modbus.coolants import CDU, MAPS, Hall, enter_hall, open_hall
+from tests.plugins.modbus.coolants import CDU, MAPS, Hall, enter_hall, leave_record, open_hall, place_record
 
 
 def actuator(hall: Hall, kind: str) -> Actuator:
@@ -65,7 +65,7 @@ def test_a_loop_and_an_action_at_once_keep_one_record(tmp_path: Path) -> None:
         async with open_hall(tmp_path, "dcd", "setpoint") as hall:
             await hall.now_at("setpoint")
             await asyncio.gather(hall.put(23.0, "setpoint"), flow(hall, 120.0))
-            kept = msgspec.json.decode((tmp_path / "cdu" / "0.json").read_bytes(), type=Kept)
+            kept = msgspec.json.decode(place_record(tmp_path).read_bytes(), type=Kept)
             assert (kept.control, kept.pressure_before, kept.pressure_ours) == ("setpoint", 100.0, 120.0)
             assert kept.token > 0
             assert await hall.hold(23.0, 3, "setpoint") == []
@@ -92,8 +92,7 @@ def test_what_stood_before_is_known_after_a_restart(tmp_path: Path) -> None:
 def test_a_damaged_record_cannot_say_what_stood_before(tmp_path: Path) -> None:
     async def story() -> None:
         async with open_hall(tmp_path, authority="setpoint") as hall:
-            (tmp_path / "cdu").mkdir()
-            (tmp_path / "cdu" / "0.json").write_text("{")
+            leave_record(tmp_path, "{")
             effect, text = await look(hall, None)
             assert effect is Effect.UNKNOWN
             assert "cdu/0.json in the state folder is no record of a CDU" in text

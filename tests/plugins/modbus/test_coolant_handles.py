@@ -14,7 +14,7 @@ from supernoded.model import Effect
 from supernoded.plugin import LapsedError, NotHeldError, WireError
 from supernoded_modbus.settings import ModbusSettings
 from tests.plugins.modbus.benches import run
-from tests.plugins.modbus.coolants import CDU, MAPS, open_hall
+from tests.plugins.modbus.coolants import CDU, MAPS, open_hall, place_record
 
 RESOLUTION = {"rpu": 0.51, "dcd": 0.01, "plc": 0.06}  # of a valve's register, half a step
 
@@ -164,7 +164,7 @@ def test_what_it_falls_back_to_is_read_and_told(tmp_path: Path) -> None:
             assert seen[CDU, "coolant.fallback"].value == pytest.approx(22.0)
             await hall.now_at()
             await hall.put(45.0)
-            assert json.loads((tmp_path / "cdu" / "0.json").read_text())["fallback"] == pytest.approx(22.0)
+            assert json.loads(place_record(tmp_path).read_text())["fallback"] == pytest.approx(22.0)
             assert (await hall.bench.read("modbus.cdu/0.fallback"))[CDU, "coolant.fallback"].value == pytest.approx(22.0)
 
     run(story)

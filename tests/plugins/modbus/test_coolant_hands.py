@@ -14,15 +14,9 @@ from sim_hardware.plant.words import Order
 from supernoded.model import Effect
 from supernoded.plugin import WireError
 from tests.plugins.modbus.benches import run
-from tests.plugins.modbus.coolants import CDU, MAPS, Hall, enter_hall, open_hall
+from tests.plugins.modbus.coolants import CDU, MAPS, Hall, enter_hall, leave_record, make_folder, open_hall, place_record
 
 YIELDED = "another hand is on it and it is yielded"
-
-
-def make_folder(tmp_path: Path, name: str) -> Path:
-    folder = tmp_path / name
-    folder.mkdir()
-    return folder
 
 
 @pytest.mark.parametrize("cdu", ["dcd", "plc"])
@@ -89,8 +83,7 @@ def test_a_node_that_dies_between_its_writes_is_not_trusted_by_itself(tmp_path: 
 
     async def story() -> None:
         async with open_hall(tmp_path) as hall:
-            (tmp_path / "cdu").mkdir()
-            (tmp_path / "cdu" / "0.json").write_text('{"token": 7, "control": "direct", "fallback": 22.0}')
+            leave_record(tmp_path, '{"token": 7, "control": "direct", "fallback": 22.0}')
             hall.do(SetControl(CDU, "direct"))
             with pytest.raises(WireError, match="another hand is on it"):
                 await hall.now_at()
@@ -106,14 +99,14 @@ def test_a_damaged_record_is_nobodys(tmp_path: Path) -> None:
         async with open_hall(tmp_path) as hall:
             await hall.now_at()
             await hall.hold(55.0, 2)
-            (tmp_path / "cdu" / "0.json").write_text('{"token": 1')
+            place_record(tmp_path).write_text('{"token": 1')
             async with enter_hall(hall, "n0", tmp_path) as again:
                 with pytest.raises(WireError, match="another hand is on it"):
                     await again.now_at()
                 await asyncio.sleep(16.0)
                 await again.now_at()
                 assert await again.hold(50.0, 3) == []
-                assert json.loads((tmp_path / "cdu" / "0.json").read_text())["control"] == "direct"
+                assert json.loads(place_record(tmp_path).read_text())["control"] == "direct"
 
     run(story)
 
@@ -164,12 +157,12 @@ def test_a_cdu_that_was_away_and_starts_anew_is_taken_again(tmp_path: Path) -> N
         async with open_hall(tmp_path) as hall:
             await hall.now_at()
             assert await hall.hold(45.0, 3) == []
-            hall.bench.devices[CDU].impairment.silent = True
+            hall.silence(silent=True)
             hall.do(SetControl(CDU, "auto"))
             refused = await hall.hold(45.0, 3)
             assert len(refused) == 3
             assert all("no answer" in one for one in refused)
-            hall.bench.devices[CDU].impairment.silent = False
+            hall.silence(silent=False)
             await asyncio.sleep(1.0)
             assert await hall.hold(45.0, 3) == []
             assert hall.truth("coolant.control") == "direct"

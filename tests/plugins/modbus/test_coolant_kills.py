@@ -11,7 +11,7 @@ import pytest
 
 from supernoded.plugin import WireError
 from tests.plugins.modbus.benches import run
-from tests.plugins.modbus.coolants import CDU, Authority, Hall, enter_hall, open_hall
+from tests.plugins.modbus.coolants import CDU, Authority, Hall, enter_hall, make_folder, open_hall
 
 MOMENTS = [0.0, *(0.02 * step for step in range(1, 10))]  # s; a first put takes 0.18 s at 19200 baud
 NAMES: dict[Authority, tuple[str, float, float]] = {"direct": ("valve", 45.0, 50.0), "setpoint": ("setpoint", 23.0, 24.0)}
@@ -41,9 +41,7 @@ def test_the_same_life_goes_on(tmp_path: Path, authority: Authority, first: bool
     name, value, other = NAMES[authority]
 
     async def story(number: int, moment: float) -> None:
-        folder = tmp_path / str(number)
-        folder.mkdir()
-        async with open_hall(folder, "rpu", authority) as hall:
+        async with open_hall(make_folder(tmp_path, str(number)), "rpu", authority) as hall:
             await hall.now_at(name)
             if not first:
                 await hall.put(value, name)
@@ -63,12 +61,11 @@ def test_the_next_life_or_node_takes_it_within_the_watchdogs_time(tmp_path: Path
     name, value, other = NAMES[authority]
 
     async def story(number: int, moment: float) -> None:
-        (tmp_path / f"{number}n0").mkdir()
-        (tmp_path / f"{number}n1").mkdir()
-        async with open_hall(tmp_path / f"{number}n0", "dcd", authority) as hall:
+        folders = {node: make_folder(tmp_path, f"{number}{node}") for node in ("n0", "n1")}
+        async with open_hall(folders["n0"], "dcd", authority) as hall:
             await hall.now_at(name)
             await cut_off(hall, name, value, moment / 6.0)
-            async with enter_hall(hall, heir, tmp_path / f"{number}{heir}") as next_one:
+            async with enter_hall(hall, heir, folders[heir]) as next_one:
                 await take(next_one, name)
                 assert await next_one.hold(other, 5, name) == []
                 hall.check(authority, "coolant.valve_command" if name == "valve" else "coolant.setpoint_asked", other)

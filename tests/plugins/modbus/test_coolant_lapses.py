@@ -11,7 +11,6 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from sim_hardware.bus import LineFaults
 from sim_hardware.plant.cooling.orders import SetControl, SetPump, SetWatchdog
 from supernoded.history import History
 from supernoded.journal.writer import open_journal
@@ -22,7 +21,7 @@ from supernoded.steering import Helm, Steering
 from supernoded.topology.site import Authority
 from supernoded_modbus.coolant.handles import LeadHandle
 from tests.plugins.modbus.benches import run
-from tests.plugins.modbus.coolants import CDU, MAPS, Hall, enter_hall, open_hall
+from tests.plugins.modbus.coolants import CDU, MAPS, Hall, enter_hall, make_folder, open_hall
 from tests.unit.test_steering import Ramp
 from tests.unit.worlds import health
 
@@ -51,24 +50,16 @@ async def steer(hall: Hall, folder: Path, mode: Mode = Mode.ACT) -> AsyncIterato
     await play.journal.close()
 
 
-def silence(hall: Hall, *, silent: bool) -> None:
-    """Its wire is cut, or mended."""
-    if CDU in hall.bench.devices:
-        hall.bench.devices[CDU].impairment.silent = silent
-    else:
-        hall.bench.buses["/bus/cdu0"].faults = LineFaults(silent=frozenset({12} if silent else ()))
-
-
 @pytest.mark.parametrize("cdu", MAPS)
 def test_a_wire_that_was_dead_for_longer_than_the_watchdog_is_no_bump(tmp_path: Path, cdu: str) -> None:
     async def story() -> None:
         async with open_hall(tmp_path, cdu) as hall, steer(hall, tmp_path):
             await asyncio.sleep(5.0)
             assert hall.truth("coolant.control") == "direct"
-            silence(hall, silent=True)
+            hall.silence(silent=True)
             await asyncio.sleep(30.0)  # its loop has opened it by thirty per cent, as far as it knows
             assert hall.truth("coolant.control") == "auto"
-            silence(hall, silent=False)
+            hall.silence(silent=False)
             stands, worst = hall.number("coolant.valve"), 0.0
             for _ in range(400):
                 await asyncio.sleep(0.1)
@@ -86,12 +77,12 @@ def test_what_was_looked_at_long_ago_is_not_taken(tmp_path: Path) -> None:
     async def story() -> None:
         async with open_hall(tmp_path) as hall:
             await hall.now_at()
-            hall.bench.devices[CDU].impairment.silent = True
+            hall.silence(silent=True)
             for _ in range(16):
                 with pytest.raises(WireError):
                     await hall.put(90.0)
                 await asyncio.sleep(1.0)
-            hall.bench.devices[CDU].impairment.silent = False
+            hall.silence(silent=False)
             await asyncio.sleep(30.0)  # until it is asked again
             hall.take_names()
             with pytest.raises(LapsedError, match="was not looked at within the last 15 s"):
@@ -170,13 +161,13 @@ def test_a_watchdog_that_does_not_run_is_seen_also_when_the_first_look_at_it_fai
 
             def fall_silent(given: object) -> None:
                 order(given)  # type: ignore[arg-type]
-                hall.bench.devices[CDU].impairment.silent = True
+                hall.silence(silent=True)
 
             monkeypatch.setattr(world, "order", fall_silent)
             with pytest.raises(WireError):
                 await hall.put(45.0)
             monkeypatch.setattr(world, "order", order)
-            hall.bench.devices[CDU].impairment.silent = False
+            hall.silence(silent=False)
             assert hall.truth("coolant.control") == "direct"
             with pytest.raises(WireError, match="does not run"):
                 await hall.put(45.0)
@@ -238,11 +229,11 @@ async def open_other(hall: Hall, folder: Path, authority: str) -> AsyncIterator[
 @pytest.mark.parametrize("name", ["n0", "n1"])
 def test_what_a_life_that_crashed_has_left_is_given_back_in_observe_by_whoever_engaged_it(tmp_path: Path, name: str) -> None:
     async def story() -> None:
-        (tmp_path / "n1").mkdir()
+        other = make_folder(tmp_path, "n1")
         async with open_hall(tmp_path) as hall:
             await hall.now_at()
             await hall.hold(45.0, 3)
-            folder = tmp_path if name == "n0" else tmp_path / "n1"
+            folder = tmp_path if name == "n0" else other
             async with enter_hall(hall, name, folder) as again, steer(again, folder, Mode.OBSERVE):
                 hall.take_names()
                 await asyncio.sleep(3.0)

@@ -15,9 +15,8 @@ from supernoded.plugin import WireError
 from supernoded_modbus.maps import RegisterMap, load_map
 from supernoded_modbus.places import lay_out, list_polled, make_blocks
 from tests.plugins.modbus.benches import run
-from tests.plugins.modbus.coolants import CDU, Hall, open_hall
+from tests.plugins.modbus.coolants import CDU, UNIT, Hall, open_hall
 
-UNIT = 12
 SECONDS = 12  # under each fault
 FAULTS = {
     "none": LineFaults(),

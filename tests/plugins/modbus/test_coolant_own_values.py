@@ -13,7 +13,7 @@ from sim_hardware.plant.cooling.orders import SetPressure, SetValve
 from sim_hardware.plant.words import Order, Value
 from supernoded.plugin import WireError
 from tests.plugins.modbus.benches import run
-from tests.plugins.modbus.coolants import CDU, Hall, enter_hall, open_hall
+from tests.plugins.modbus.coolants import CDU, Hall, enter_hall, leave_record, open_hall
 
 
 def bend(monkeypatch: pytest.MonkeyPatch, hall: Hall, change: Callable[[Order], Order | None]) -> None:
@@ -139,8 +139,7 @@ def test_a_pressure_that_the_unit_cuts_off_can_be_asked_for_again_and_put_back(t
 def test_a_life_that_died_between_its_record_and_its_write_is_no_other_hand(tmp_path: Path) -> None:
     async def story() -> None:
         async with open_hall(tmp_path, authority="setpoint") as hall:
-            (tmp_path / "cdu").mkdir()
-            (tmp_path / "cdu" / "0.json").write_text('{"pressure_before": 100.0, "pressure_ours": 130.0}')
+            leave_record(tmp_path, '{"pressure_before": 100.0, "pressure_ours": 130.0}')
             async with enter_hall(hall, "n0", tmp_path) as again:
                 flow = again.bench.actuator("coolant.flow")
                 await flow.apply(again.act("coolant.flow", amount=120.0))

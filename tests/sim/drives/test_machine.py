@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from sim_hardware.drives.machine import SimHost
+from sim_hardware.drives.machine import HOG, SimHost
+from sim_hardware.faults.catalogue import CATALOGUE
 from sim_hardware.plant.cards.orders import PowerNode
 from sim_hardware.plant.links.orders import CutLink
 from sim_hardware.rack import generate_rack
 from sim_hardware.rig import Rig
 from sim_hardware.world import World
+from supernoded.testing import ManualClock, Running
+from supernoded_host.hogs import Allowance
+from supernoded_host.sensors import ProcessSensor
 
 
 async def test_readers_get_their_own_nodes_lines_each_from_its_own_place() -> None:
@@ -22,6 +26,24 @@ async def test_readers_get_their_own_nodes_lines_each_from_its_own_place() -> No
     assert await one.kernel_lines("a") == []
     assert await one.kernel_lines("late") == []
     assert other.lines == []
+
+
+async def test_a_hog_shows_among_the_processes_and_in_the_memory() -> None:
+    rig = Rig(World(generate_rack(2, 8), 1, lambda: 0.0), Path("/lines"))
+    host, other = SimHost("n0", rig), SimHost("n1", rig)
+    CATALOGUE["host.hog"].begin(rig, "n0", CATALOGUE["host.hog"].parameters())
+    sensor = ProcessSensor("n0", host, ManualClock(), 20.0, 5, Allowance(20.0, 50.0))
+    busiest, hog = await sensor.read()
+    assert hog.value == "backup (pid 4711) takes 62 % of memory"
+    assert str(busiest.value).startswith("backup (pid 4711) 400 % of a core")
+    assert ((await host.look()).memory_percent, (await other.look()).memory_percent) == (82.0, 20.0)
+    assert rig.world.truth("n0/card0", "card.speed") == 0.8
+    host.opened[HOG] = ("/dev/davinci0",)
+    assert (await sensor.read())[1].value == ""
+    CATALOGUE["host.hog"].end(rig, "n0", CATALOGUE["host.hog"].parameters())
+    assert [one.name for one in await host.top(10)] == ["init"]
+    host.running.append(Running(7, "stress", 9000.0, 1e6))
+    assert [one.name for one in await host.top(1)] == ["stress"]
 
 
 async def test_uptime_is_the_plants() -> None:

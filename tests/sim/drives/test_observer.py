@@ -11,7 +11,7 @@ from sim_hardware.loop.play import virtual_time
 from sim_hardware.net import Net
 from supernoded.chaos.drive import Told
 from supernoded.cluster import topics
-from supernoded.cluster.fabric import Message
+from supernoded.cluster.link.fabric import Message
 from supernoded.cluster.topics import EventTold, OutcomeTold
 from supernoded.model import Event, Outcome, Result, Severity
 

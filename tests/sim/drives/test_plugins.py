@@ -84,6 +84,6 @@ def test_a_plugin_that_is_off_gets_no_table_and_more_wins(tmp_path: Path) -> Non
 
 
 def test_all_that_nodes_share_is_judged_by_the_first_node(tmp_path: Path) -> None:
-    roles = dict.fromkeys(("ring/cluster", "cdu/0", "feed/A", "feed/B", "power/site"), "n0")
+    roles = dict.fromkeys(("ring/cluster", "cdu/0", "fleet", "spares", "feed/A", "feed/B", "power/site"), "n0")
     assert [read(ASCEND, tmp_path, node)["roles"] for node in ("n0", "n1")] == [roles] * 2
     assert read(generate_rack(1, 8), tmp_path)["roles"] == {}

@@ -47,7 +47,7 @@ def test_a_folder_with_somebody_elses_files_is_refused_and_left_as_it_is(tmp_pat
 def test_what_a_killed_run_left_goes_and_the_daemons_own_files_stay(tmp_path: Path) -> None:
     with occupy(tmp_path / "here", ["n0"]) as folder:
         pass
-    left = [ENDPOINTS, CONTROL, "n0/sys/net/eth0/mtu", "n0/bin/npu-smi", "n0/tools.sock", "n0/hccl.log", "n0/train.log"]
+    left = [ENDPOINTS, CONTROL, "n0/sys/net/eth0/mtu", "n0/bin/npu-smi", "n0/tools.sock", "n0/hccl.log", "n0/train.log", "keys/n0.key"]
     for name in (*left, "n0/journal.db"):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text("")

@@ -13,7 +13,7 @@ from sim_hardware.fabric.topics import is_filter, matches
 from sim_hardware.loop import SimLoop
 from sim_hardware.loop.play import play
 from sim_hardware.net import Net
-from supernoded.cluster.fabric import Fabric, Link, Message
+from supernoded.cluster.link.fabric import Fabric, Link, Message
 from supernoded.errors import CertificateRefusedError, PublishDeniedError, SessionError
 
 KEEPALIVE = 5.0

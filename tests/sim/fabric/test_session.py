@@ -11,13 +11,13 @@ from sim_hardware.loop.clock import SimClock
 from sim_hardware.loop.play import play
 from sim_hardware.net import Net
 from supernoded.cluster import topics
-from supernoded.cluster.fabric import Message
-from supernoded.cluster.outbox import Outbox
-from supernoded.cluster.session import Session
+from supernoded.cluster.link.fabric import Message
+from supernoded.cluster.link.outbox import Outbox
+from supernoded.cluster.link.session import Session
 from supernoded.cluster.topics import Presence
 from tests.unit.cluster.fakes import MemoryStore
 
-LOG = logging.getLogger("supernoded.cluster.session")
+LOG = logging.getLogger("supernoded.cluster.link.session")
 EVENT, PRESENCE = (topics.of_node("c0", "n0", leaf) for leaf in ("event", "presence"))
 
 

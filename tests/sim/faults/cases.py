@@ -57,10 +57,16 @@ async def switch_outlet(rig: Rig) -> None:
 
 
 class Programs:
-    """Daemons and a broker that only run or do not."""
+    """Daemons and a broker that only run or do not, on machines that are only there or not."""
 
     def __init__(self) -> None:
         self.ended: set[str] = set()
+        self.paused: set[str] = set()
+        self.cuts: set[frozenset[str]] = set()
+        self.dark: set[str] = set()
+        self.doubled: set[str] = set()
+        self.clocks: dict[str, float] = {}
+        self.old_s = 0.0
 
     def kill(self, name: str) -> None:
         self.ended.add(name)
@@ -70,6 +76,43 @@ class Programs:
 
     def runs(self, name: str) -> bool:
         return name not in self.ended
+
+    def pause(self, name: str, *, paused: bool) -> None:
+        (self.paused.add if paused else self.paused.discard)(name)
+
+    def is_paused(self, name: str) -> bool:
+        return name in self.paused
+
+    def cut(self, one: str, other: str, *, apart: bool) -> None:
+        (self.cuts.add if apart else self.cuts.discard)(frozenset((one, other)))
+
+    def are_apart(self, one: str, other: str) -> bool:
+        return frozenset((one, other)) in self.cuts
+
+    def darken(self, node: str, *, dark: bool) -> None:
+        (self.dark.add if dark else self.dark.discard)(node)
+
+    def is_dark(self, node: str) -> bool:
+        return node in self.dark
+
+    def set_clock(self, node: str, seconds: float, *, restart: bool) -> None:
+        del restart
+        self.clocks[node] = seconds
+
+    def find_clock_error(self, node: str) -> float:
+        return self.clocks.get(node, 0.0)
+
+    def double(self, node: str, *, there: bool) -> None:
+        (self.doubled.add if there else self.doubled.discard)(node)
+
+    def is_doubled(self, node: str) -> bool:
+        return node in self.doubled
+
+    def rewind(self, seconds: float) -> None:
+        self.old_s = seconds
+
+    def is_rewound(self) -> bool:
+        return self.old_s > 0.0
 
 
 async def switch_monitors_on(rig: Rig) -> None:
@@ -178,7 +221,16 @@ CASES: dict[str, Case] = {
     "line.usb": Case("line/cdu0"),
     "line.no_crc": Case("line/feed-A"),
     "daemon.killed": Case("n0"),
+    "daemon.paused": Case("n0"),
+    "node.twin": Case("n0"),
+    "node.dead": Case("n1"),
+    "node.clock": Case("n0"),
+    "host.hog": Case("n0"),
+    "net.partition": Case("network"),
+    "slurm.drained": Case("n1"),
     "broker.lost": Case("broker"),
+    "broker.stale": Case("broker"),
+    "database.lost": Case("database"),
     "tool.hang": Case("n0/npu-smi"),
     "tool.fails": Case("n0/hccn_tool"),
     "tool.garbage": Case("n0/nvidia-smi"),

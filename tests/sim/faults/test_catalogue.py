@@ -124,6 +124,15 @@ WANTED = (
     "bmc.monitor_off",
     "daemon.killed",
     "broker.lost",
+    "broker.stale",
+    "database.lost",
+    "daemon.paused",
+    "node.twin",
+    "node.dead",
+    "node.clock",
+    "host.hog",
+    "net.partition",
+    "slurm.drained",
 )
 
 PARAMETERS = [(name, field) for name, kind in CATALOGUE.items() for field in msgspec.structs.fields(kind.parameters)]

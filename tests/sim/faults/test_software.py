@@ -9,7 +9,20 @@ from sim_hardware.faults.kind import FaultError
 from tests.sim.faults.cases import make_rig, run
 
 
-@pytest.mark.parametrize(("name", "target"), [("daemon.killed", "n0"), ("broker.lost", "broker")])
+@pytest.mark.parametrize(
+    ("name", "target"),
+    [
+        ("daemon.killed", "n0"),
+        ("broker.lost", "broker"),
+        ("broker.stale", "broker"),
+        ("database.lost", "database"),
+        ("daemon.paused", "n0"),
+        ("node.twin", "n0"),
+        ("node.dead", "n0"),
+        ("node.clock", "n0"),
+        ("net.partition", "network"),
+    ],
+)
 def test_it_is_refused_and_not_seen(name: str, target: str) -> None:
     rig, kind = make_rig(lambda: 0.0), CATALOGUE[name]
     rig.software = None

@@ -21,6 +21,14 @@ from supernoded.errors import AdminError, SupernodedError
 from supernoded.messages import (
     ActionFilter,
     Actions,
+    BreakerReset,
+    BreakerRow,
+    Breakers,
+    BreakerWasReset,
+    CardDone,
+    CardRow,
+    Cards,
+    CardTested,
     CheckpointAsk,
     Deed,
     Diagnosed,
@@ -30,27 +38,35 @@ from supernoded.messages import (
     Handed,
     HandOrder,
     Health,
+    HoldFilter,
     Holds,
     IncidentFilter,
     Incidents,
+    IsolateAsk,
     JobRow,
     Jobs,
     JournalCondition,
     LeftOut,
+    LiftAsk,
     Link,
     Links,
     ModeChanged,
     Modes,
     Moment,
+    NodeRow,
+    Nodes,
     Part,
     Plugin,
     Plugins,
     PolicyMode,
     Power,
+    RankMap,
+    RankPlace,
     RankRow,
     ReadingFilter,
     Readings,
     Rehearsed,
+    ReleaseAsk,
     Requested,
     RequestRow,
     Role,
@@ -60,6 +76,7 @@ from supernoded.messages import (
     Story,
     Strip,
     Supply,
+    TestAsk,
     Thermal,
     ThermalHistory,
     ThermalHistoryFilter,
@@ -104,6 +121,18 @@ ACTION = Action(
 REHEARSED = Deed(action=ACTION, rehearsed=True)
 DONE = Deed(action=ACTION, outcome=Outcome(action=ACTION.id, result=Result.DONE, text="it is out", at=NOW - 99))
 HOLD = Hold(id="h1", subject="n0/card5", serial="SN0005", reason="replaced fibre", owner="alice", placed=NOW - 4000, expires=NOW + 7200)
+CARDS = (
+    CardRow(subject="n0/card0", serial="SN0000", state="in service", ranks=("job/train/rank0",), temperature=61.0, health=("OK",)),
+    CardRow(
+        subject="n0/card5",
+        serial="SN0005",
+        state="isolated",
+        text="alice holds it: replaced fibre",
+        temperature=38.0,
+        health=("OK",),
+        holds=("h1",),
+    ),
+)
 READINGS = (
     Reading(subject="n0/card3/port0", quantity="link.symbol_errors", value=12345678.0, unit="1", at=NOW - 2),
     Reading(
@@ -266,6 +295,39 @@ JOB = JobRow(
     ),
     request=REQUEST,
 )
+RANK_MAP = RankMap(
+    now=NOW,
+    job="train",
+    world=2,
+    plan="tp=2 pp=1 dp=1 ep=1",
+    ranks=(RankPlace(rank=0, card="n0/card0"), RankPlace(rank=1, card="n0/card1")),
+)
+NODES = (
+    NodeRow(
+        name="n0",
+        state="up",
+        beat_age=0.4,
+        life="1799996300.000",
+        version="0.1.0",
+        said="up",
+        power=3120.0,
+        hottest=71.0,
+        step=1204,
+        clock_offset=0.01,
+        roles=("fleet", "spares"),
+    ),
+    NodeRow(
+        name="n1",
+        state="gone",
+        text="n1: no beat for 8.0 s, and the machine answers no probe",
+        beat_age=125.0,
+        holds=("n1 by fleet: n1: no beat for 8.0 s",),
+    ),
+)
+BREAKERS = (
+    BreakerRow(name="cards_out", limit=4, subjects=("n0/card3",)),
+    BreakerRow(name="nodes_out", limit=2, tripped=True, since=NOW - 125.0, text="n3 would be one more"),
+)
 LINKS = (
     Link(
         subject="n0/card3/port0",
@@ -286,10 +348,60 @@ LINKS = (
 )
 
 
+class FakeCards:
+    """Remembers what was asked. `undone` is what the next change does not do, `rows` the cards."""
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[str, object]] = []
+        self.rows: tuple[CardRow, ...] = CARDS
+        self.undone: tuple[str, ...] = ()
+        self.looks: list[bool | None] = [None, True]  # of a test, look by look
+        self.test_text = "passed: watched for 15 s, 6 readings by npu-smi, no new uncorrected error"
+
+    async def list_holds(self, wanted: HoldFilter) -> Holds:
+        lifted = msgspec.structs.replace(HOLD, id="h0", lifted=NOW - 60, lifted_by="operator bob: it was the switch")
+        return Holds(now=NOW, holds=(lifted, HOLD) if wanted.all else (HOLD,))
+
+    async def lift(self, id_: str, wanted: LiftAsk, caller: Caller) -> Holds:
+        self._note("lift", wanted, caller)
+        if id_ != HOLD.id:
+            raise AdminError(f"there is no hold {id_!r}; `supernodectl holds --all` lists them")
+        return Holds(now=NOW, holds=(msgspec.structs.replace(HOLD, lifted=NOW, lifted_by=f"operator alice: {wanted.reason}"),))
+
+    async def list_cards(self) -> Cards:
+        return Cards(now=NOW, cards=self.rows)
+
+    async def isolate(self, subject: str, wanted: IsolateAsk, caller: Caller) -> CardDone:
+        self._note(f"isolate {subject}", wanted, caller)
+        return CardDone(now=NOW, subject=subject, hold="h2", done=(f"{subject} is held as h2, until it is lifted",), undone=self.undone)
+
+    async def release(self, subject: str, wanted: ReleaseAsk, caller: Caller) -> CardDone:
+        self._note(f"release {subject}", wanted, caller)
+        return CardDone(now=NOW, subject=subject, done=("hold h2 is lifted",), undone=self.undone)
+
+    async def test(self, subject: str, wanted: TestAsk, caller: Caller) -> CardTested:
+        self._note(f"test {subject}", wanted, caller)
+        return self._tell_test(subject)
+
+    async def find_test(self, subject: str, test: str) -> CardTested:
+        self.asked.append((f"look {subject}", test))
+        return self._tell_test(subject)
+
+    def _tell_test(self, subject: str) -> CardTested:
+        passed = self.looks.pop(0) if len(self.looks) > 1 else self.looks[0]
+        text = "under test for 3 s" if passed is None else self.test_text
+        return CardTested(now=NOW, subject=subject, test="hand/1", passed=passed, text=text, test_s=15.0)
+
+    def _note(self, what: str, wanted: object, caller: Caller) -> None:
+        assert caller.uid == os.getuid()
+        self.asked.append((what, wanted))
+
+
 class FakeDesk:
     """Remembers what was asked and recorded. With `trouble` every answer is that error; with `stuck` every answer waits for ever."""
 
     def __init__(self) -> None:
+        self.cards = FakeCards()
         self.asked: list[Filter] = []
         self.recorded: list[Request] = []
         self.more: dict[str, object] = {}  # of it besides
@@ -328,6 +440,17 @@ class FakeDesk:
     async def links(self) -> Links:
         return Links(now=NOW, links=LINKS)
 
+    async def nodes(self) -> Nodes:
+        return Nodes(now=NOW, nodes=NODES, told_by="n0", told_age=3.0, strangers=("n9",))
+
+    async def breakers(self) -> Breakers:
+        return Breakers(now=NOW, holder="n0", trouble="n0 hears 2 of 5 nodes", breakers=BREAKERS)
+
+    async def reset_breaker(self, name: str, wanted: BreakerReset, caller: Caller) -> BreakerWasReset:
+        if name != "nodes_out":
+            raise AdminError(f"breaker {name!r} has not tripped; tripped: nodes_out")
+        return BreakerWasReset(now=NOW, name=name, since=NOW - 125.0, text=wanted.reason, by=f"uid {caller.uid}")
+
     async def power(self) -> Power:
         return POWER
 
@@ -356,6 +479,9 @@ class FakeDesk:
 
     async def jobs(self) -> Jobs:
         return Jobs(now=NOW, jobs=(JOB,))
+
+    async def map_ranks(self, job: str) -> RankMap | None:
+        return RANK_MAP if job == JOB.job else None
 
     async def find_checkpoint(self, job: str, request: str) -> Requested:
         self._check_job(job)
@@ -394,9 +520,6 @@ class FakeDesk:
     async def actions(self, wanted: ActionFilter) -> Actions:
         self.asked.append(wanted)
         return Actions(now=NOW, actions=(DONE, REHEARSED, Deed(action=ACTION)))
-
-    async def holds(self) -> Holds:
-        return Holds(now=NOW, holds=(HOLD,))
 
     async def modes(self) -> Modes:
         return Modes(

@@ -9,13 +9,13 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from random import Random
 
-from supernoded.cluster.fabric import Message, SubscribeDeniedError
-from supernoded.cluster.outbox import Letter, Outbox
-from supernoded.cluster.session import Session, Timing
+from supernoded.cluster.link.fabric import Message, SubscribeDeniedError
+from supernoded.cluster.link.outbox import Letter, Outbox
+from supernoded.cluster.link.session import Session, Timing
 from supernoded.cluster.topics import matches
 from supernoded.errors import JournalError, PublishDeniedError, SessionError
 
-LOG = logging.getLogger("supernoded.cluster.session")
+LOG = logging.getLogger("supernoded.cluster.link.session")
 
 
 async def settle() -> None:
@@ -137,6 +137,11 @@ class MemoryLink:
             for topic, message in sorted(self.fabric.retained.items()):
                 if matches(name, topic):
                     self.inbox.put_nowait(message)
+
+    async def unsubscribe(self, filters: Sequence[str]) -> None:
+        if self.lost:
+            raise SessionError("the link is lost")
+        self.filters = [name for name in self.filters if name not in filters]
 
     async def messages(self) -> AsyncIterator[Message]:
         while (message := await self.inbox.get()) is not None:

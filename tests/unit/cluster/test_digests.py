@@ -10,7 +10,7 @@ import pytest
 
 from supernoded.cluster import topics
 from supernoded.cluster.digests import EVERY, FRESH, LEAST, Digests, Speaker
-from supernoded.cluster.fabric import Message
+from supernoded.cluster.link.fabric import Message
 from supernoded.cluster.topics import Digest, PayloadError
 from supernoded.history import History
 from supernoded.model import Reading, State, Value
@@ -27,7 +27,9 @@ class Post:
         self.said: list[tuple[float, Digest]] = []
         self.heard: list[tuple[Sequence[Reading], float]] = []
         take = lambda readings, fresh_for: self.heard.append((readings, fresh_for))  # noqa: E731 - a witness
-        self.digests = Digests(Speaker(node, "c0", "1"), LoopClock(), WATCHED, ("n0", "n1", "n2"), lambda: self.known, self._say, take)
+        self.wanted: Sequence[str] = WATCHED
+        who, nodes = Speaker(node, "c0", "1"), ("n0", "n1", "n2")
+        self.digests = Digests(who, LoopClock(), WATCHED, nodes, lambda: self.known, self._say, take, lambda: self.wanted)
 
     def _say(self, topic: str, payload: bytes) -> None:
         assert topic == topics.digest("c0", "n0")
@@ -165,5 +167,19 @@ def test_a_reading_from_the_future_of_its_own_node_is_unknown() -> None:
         told = neighbour("n2/card0/port1", at=2000.0, subject="n1/card0/port0")
         post.digests.hear(letter(Digest(node="n1", life="7", at=1000.0, readings=(told,))))
         assert post.heard[0][0][0].state is State.UNKNOWN
+
+    run(main())
+
+
+def test_only_what_the_roles_here_need_is_taken_in() -> None:
+    async def main() -> None:
+        post = Post("n1")
+        told = (neighbour("n0/card1/port1"), reading(3.0, quantity="hop.latency", subject="n0/card0", unit="us"))
+        message = Message(topic=topics.digest("c0", "n0"), payload=topics.encode(Digest(node="n0", life="2", at=0.0, readings=told)))
+        for wanted, found in (((), []), (("hop.latency", "ups.load"), ["hop.latency"]), (WATCHED, ["link.neighbour", "hop.latency"])):
+            post.heard.clear()
+            post.wanted = wanted
+            post.digests.hear(message)
+            assert [one.quantity for readings, _ in post.heard for one in readings] == found
 
     run(main())

@@ -18,6 +18,11 @@ def test_each_life_has_a_client_id_of_its_own() -> None:
     assert Claim("n0", "c0", "a", 1.0).client_id != Claim("n0", "c0", "b", 1.0).client_id
 
 
+def test_the_fingerprint_of_a_key_stands_beside_the_life() -> None:
+    assert Claim("n0", "c0", "a", 1.0, "f00d").client_id == "n0-f00d-a"
+    assert Claim("n0", "c0", "a", 1.0).client_id == "n0-a"
+
+
 LIVES = st.tuples(st.floats(0, 100), st.sampled_from("abc"))
 
 

@@ -103,3 +103,9 @@ def test_a_filter_made_from_a_topic_takes_it(levels: list[str], data: st.DataObj
     cut = data.draw(st.integers(0, len(levels)))
     assert topics.matches("/".join(filter_), "/".join(levels))
     assert topics.matches("/".join([*filter_[:cut], "#"]), "/".join(levels))
+
+
+def test_what_is_said_anew_within_seconds_is_of_the_moment() -> None:
+    of_moment = topics.of_nodes("c0", "beat"), topics.beat("c0", "n0"), topics.of_nodes("c0", "digest")
+    lasting = topics.event("c0", "n0"), topics.of_holds("c0"), topics.command("c0", "n0"), topics.presence("c0", "n0")
+    assert [topics.is_of_moment(filter_) for filter_ in (*of_moment, *lasting)] == [True] * 3 + [False] * 4

@@ -79,6 +79,7 @@ VERBS: list[tuple[list[str], type[Answer], str]] = [
     (["jobs"], Jobs, "train  saving  2 of 2  1,204  1.5 s      4.25 s  0.5 s  4 min 54 s  1100 (3 min old)  checkpoint hand/1 is saving"),
     (["jobs"], Jobs, "train: durable: /mnt/durable is full"),
     (["jobs", "train"], Jobs, "0     n0/card0  saving   1,204"),
+    (["jobs", "show", "train"], Jobs, "0     n0/card0  saving   1,204"),
     (["checkpoint", "request", "train", "--reason", "before the fibre is changed"], Requested, "request      hand/1"),
     (["checkpoint", "status", "train"], Requested, "deadline     in 27 s"),
     (
@@ -91,7 +92,7 @@ VERBS: list[tuple[list[str], type[Answer], str]] = [
     (["events"], Events, "raised  critical  n0/card3/port0  link.ber"),
     (["actions"], Actions, "i0123456789a/isolate  it is out  its link corrupts data"),
     (["top"], Status, "link.ber  i0123456789a  rate is 3.2e-10"),
-    (["holds"], Holds, "n0/card5  SN0005  alice  "),
+    (["holds"], Holds, "n0/card5  SN0005  -      alice  "),
     (["mode"], Modes, "thermal  act   alice"),
     (["mode", "observe", "--policy", "thermal"], ModeChanged, "thermal is in mode observe as before. Nothing had to be handed back."),
 ]

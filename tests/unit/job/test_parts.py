@@ -138,7 +138,7 @@ async def test_resumed_is_when_steps_go_on_not_when_the_launcher_says_so() -> No
     launcher = site.side.start_other("launcher")
     launcher.hears()
     await site.actuator.apply(action)
-    assert launcher.hears() == [Order(id="i1/one", kind="resume")]
+    assert launcher.hears() == [Order(id="i1/one", kind="resume", incarnation=1)]
     launcher.say(Acted(order="i1/one"))
     assert await site.see(action) is Effect.UNKNOWN
     site.start()
@@ -160,12 +160,12 @@ async def test_ranks_are_placed_anew_by_the_launcher() -> None:
         await site.actuator.apply(site.order("job.remap", details={"seven": "n1/card7"}))
     action = site.order("job.remap", details={"1": "n1/card7"})
     await site.actuator.apply(action)
-    assert launcher.hears() == [Order(id="i1/one", kind="remap", cards={1: "n1/card7"})]
+    assert launcher.hears() == [Order(id="i1/one", kind="remap", cards={1: "n1/card7"}, incarnation=1)]
     launcher.say(Acted(order="i1/one", ok=False, why="no such card"))
     sight = await site.actuator.observe(action)
     assert (sight.effect, sight.text) == (Effect.ABSENT, "the launcher could not: no such card")
     await site.actuator.apply(action)
-    assert launcher.hears() == [Order(id="i1/one", kind="remap", cards={1: "n1/card7"})]
+    assert launcher.hears() == [Order(id="i1/one", kind="remap", cards={1: "n1/card7"}, incarnation=1)]
     launcher.say(Acted(order="i1/one"))
     assert await site.see(action) is Effect.PRESENT
 
@@ -189,8 +189,8 @@ async def test_what_has_not_been_yet_is_unknown_and_the_rest_fits_the_vocabulary
     readings = await site.sensor.read()
     unknown = {reading.quantity for reading in readings if reading.state is State.UNKNOWN}
     never = {"job.step_time", "job.save_time", "job.stall_time", "job.saved_step", "job.durable_step", "job.durable_age", "job.step"}
-    assert unknown == never | {"rank.step", "rank.step_time"}
-    assert [find_fault(reading) for reading in readings if reading.state is State.GOOD] == [None] * (len(readings) - len(unknown) - 2)
+    assert unknown == never | {"rank.step", "rank.step_time", "rank.card", "job.plan"}
+    assert [find_fault(reading) for reading in readings if reading.state is State.GOOD] == [None] * (len(readings) - len(unknown) - 3)
 
 
 async def test_steps_saves_and_phases_are_read() -> None:

@@ -2,12 +2,13 @@ from __future__ import annotations
 
 import math
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from supernoded.job import ranks
-from supernoded.job.ranks import Rank, hear_beat, hear_phase, hear_saving, judge, judge_job
+from supernoded.job.ranks import Rank, hear_alive, hear_beat, hear_phase, hear_saving, judge, judge_job
 
 
 def make(number: int, step: int, heard: float, times: tuple[float, ...] = (1.0,)) -> Rank:
@@ -38,6 +39,27 @@ def test_when_all_stand_at_one_step_nobody_is_blamed_but_the_job_is_silent() -> 
     assert states == {0: "waiting", 1: "waiting"}
     assert judge_job(states, there, 2, stopping=False) == "silent"
     assert judge_job(states, there, 4, stopping=False) == "waiting", "the ranks of another node may be the ones"
+
+
+def test_a_process_that_no_longer_says_that_it_runs_is_silent_at_the_same_step() -> None:
+    there = everybody(*(hear_alive(make(number, 100, 50.0), 69.0) for number in range(2)), hear_alive(make(2, 100, 50.0), 51.0))
+    states = judge(there, 70.0, 15.0)
+    assert states == {0: "waiting", 1: "waiting", 2: "silent"}
+    assert judge_job(states, there, 8, stopping=False) == "silent"
+    assert judge(there, 64.0, 15.0)[2] == "running"
+
+
+def test_a_save_and_a_phase_may_stop_every_thread_of_a_process() -> None:
+    rank = hear_alive(make(0, 100, 50.0), 50.0)
+    saving, busy = hear_saving(rank, 100, 50.0), hear_phase(rank, "compiling", 60.0, 50.0)
+    there = everybody(saving, msgspec.structs.replace(busy, number=1), hear_alive(make(2, 100, 50.0), 90.0))
+    assert judge(there, 90.0, 15.0) == {0: "saving", 1: "phase", 2: "waiting"}
+
+
+def test_the_launchers_word_of_an_abort_is_the_jobs() -> None:
+    there = everybody(make(0, 100, 50.0))
+    assert judge_job({0: "gone"}, there, 2, stopping=False, aborted=True) == "aborted"
+    assert judge_job({}, {}, 2, stopping=False, aborted=True) == "aborted"
 
 
 def test_steps_that_a_client_may_leave_out_make_nobody_silent() -> None:

@@ -202,7 +202,7 @@ def test_a_job_may_come_back_with_another_number_of_ranks() -> None:
 def test_an_order_waits_for_a_launcher_that_comes_back_and_is_answered_once() -> None:
     side = Side()
     side.start_rank(0)
-    order = Order(id="i1/abort", kind="abort")
+    order = Order(id="i1/abort", kind="abort", incarnation=1)
     with pytest.raises(WireError, match="no launcher is connected"):
         side.server.order("train", order)
     launcher = side.start_other("launcher")
@@ -213,9 +213,7 @@ def test_an_order_waits_for_a_launcher_that_comes_back_and_is_answered_once() ->
     launcher = side.start_other("launcher")
     assert launcher.hears()[1:] == [order]
     launcher.say(Acted(order="i1/abort"))
-    answer = side.server.find_answer("train", "i1/abort")
-    assert answer is not None
-    assert answer.ok
+    assert side.server.launching("train").stamp("i1/abort").ok
     side.server.order("train", order)
     assert launcher.hears() == []
 

@@ -143,13 +143,13 @@ async def states_are_kept(journal: Journal) -> None:
     assert (await journal.commit(entries.memories("node")))["b"] == b"after the clock was set back"
     hold = Hold(id="h1", subject="n0/card3", serial="SN3", reason="BER", owner="ops", placed=10.0, expires=100.0)
     lasting = msgspec.structs.replace(hold, id="h2", expires=None)
-    for each in (hold, hold, lasting):
-        await journal.commit(entries.place_hold(each))
-    assert await journal.commit(entries.holds(50.0)) == [hold, lasting]
-    assert await journal.commit(entries.holds(100.0)) == [lasting]
-    assert await journal.commit(entries.lift_hold("h2", "ops", 60.0))
-    assert not await journal.commit(entries.lift_hold("h2", "ops", 61.0))
-    assert await journal.commit(entries.holds(50.0)) == [hold]
+    await journal.commit(entries.keep_holds([(hold, False), (hold, False), (lasting, False)]))
+    assert await journal.commit(entries.holds(0.0)) == [(hold, False), (lasting, False)]
+    lifted = msgspec.structs.replace(lasting, lifted=60.0, lifted_by="ops")
+    await journal.commit(entries.keep_holds([(lifted, True)]))
+    await journal.commit(entries.keep_holds([(lasting, False)]))  # an older copy, and late
+    assert await journal.commit(entries.holds(50.0)) == [(hold, False), (lifted, True)]
+    assert await journal.commit(entries.holds(70.0)) == [(hold, False)]
     await journal.commit(entries.set_mode("thermal", Mode.ADVISE, "ops", 1.0))
     await journal.commit(entries.set_mode("thermal", Mode.ACT, "ops", 2.0))
     assert await journal.commit(entries.modes()) == [Said(policy="thermal", mode=Mode.ACT, by="ops", at=2.0)]

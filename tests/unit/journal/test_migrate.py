@@ -108,7 +108,7 @@ async def test_a_newer_journal_is_left_alone(tmp_path: Path) -> None:
     migrate.upgrade(str(path))
     set_version(path, "9999")
     journal = open_journal(path, SteppedClock())
-    with pytest.raises(JournalError, match="schema 9999 of a newer supernoded, this one knows 0002: install the newer one"):
+    with pytest.raises(JournalError, match="schema 9999 of a newer supernoded, this one knows 0003: install the newer one"):
         await journal.commit(entries.open_intents())
     assert list(tmp_path.glob("*corrupt*")) == []
     await journal.close()

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from supernoded.errors import NotHeldError, WireError
+from supernoded.errors import NotHeldError, StatusError, WireError
 from supernoded.testing import MemoryWires
 from supernoded.wire import Pen
 from supernoded.wire import http as wire_http
@@ -20,6 +20,7 @@ from tests.protocol.certificates import issue
 
 HELD = Pen(lambda scope: None)
 SECRET = "hunter2!"  # noqa: S105 - what must show nowhere
+FILE = "/etc/supernoded/token"
 
 
 def reply(body: bytes, status: str = "200 OK", more: str = "") -> bytes:
@@ -195,6 +196,37 @@ def test_a_url_that_is_none_is_refused(url: str, told: str) -> None:
     with pytest.raises(WireError, match=told) as error:
         parse_door(url)
     assert SECRET not in str(error.value)
+
+
+async def test_a_token_goes_with_each_request_and_orders_have_the_media_type_of_the_door(tmp_path: Path) -> None:
+    secret = tmp_path / "token"
+    secret.write_text(f"{SECRET}\n")
+    came: list[bytes] = []
+    server = await asyncio.get_running_loop().create_server(lambda: Server(came, lambda: reply(b"{}")), "127.0.0.1", 0)
+    url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    http = JsonHttp(parse_door(url, insecure=True, token_file=str(secret), body_type="application/merge-patch+json"), HELD)
+    assert await http.order("spares", "PATCH", "x", {"a": 1}) == {}
+    assert f"Authorization: Bearer {SECRET}\r\n".encode() in came[0]
+    assert b"Content-Type: application/merge-patch+json\r\n" in came[0]
+    await http.close()
+    server.close()
+
+
+def test_a_token_in_the_clear_or_beside_a_login_is_refused() -> None:
+    said = "a token goes alone, and over https unless"
+    with pytest.raises(WireError, match=said):
+        parse_door("http://api", token_file=FILE)
+    with pytest.raises(WireError, match=said):
+        parse_door("http://api", "root", insecure=True, token_file=FILE)
+    assert parse_door("https://api", token_file=FILE).token_file == FILE
+
+
+async def test_a_refusal_has_its_status_and_what_kubernetes_says() -> None:
+    told = reply(b'{"kind": "Status", "message": "nodes n9 not found", "code": 404}', "404 Not Found")
+    async with serving(told) as (http, _):
+        with pytest.raises(StatusError, match="404 Not Found: nodes n9 not found") as error:
+            await http.get("x")
+        assert error.value.status == 404
 
 
 def test_a_password_in_the_clear_has_to_be_asked_for() -> None:

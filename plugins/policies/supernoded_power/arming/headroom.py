@@ -6,8 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
-from supernoded.plugin import Topology, View
-from supernoded_power.seeing import find_least, find_most, is_read, say_why
+from supernoded.plugin import Topology, View, find_least, find_most, is_read, say_why
 from supernoded_power.settings import PowerSettings
 from supernoded_power.site import list_shed_nodes
 

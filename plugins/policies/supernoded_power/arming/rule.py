@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
-from supernoded.plugin import Level, Topology, Verdict, View
+from supernoded.plugin import Level, Topology, Verdict, View, is_read, say_why
 from supernoded_power.arming.loop import FIRINGS, RESTORE, WATCHES, Arming
-from supernoded_power.seeing import is_read, judge, say_why
+from supernoded_power.seeing import judge
 from supernoded_power.settings import PowerSettings
 from supernoded_power.site import list_sheddable
 

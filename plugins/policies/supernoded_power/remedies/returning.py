@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from supernoded.plugin import Case, Step, Topology, View, World
+from supernoded.plugin import Case, Deed, Record, Step, Topology, View, World, find_least, find_most, is_read, say_outcomes, take
 from supernoded_power.battery import find_excess
 from supernoded_power.mains import Feed, Feeds, Mains
-from supernoded_power.remedies.record import Deed, find_round, name_step, say_outcomes, take
-from supernoded_power.seeing import find_least, find_most, is_read, name_phases
+from supernoded_power.seeing import name_phases
 from supernoded_power.settings import PowerSettings
 from supernoded_power.site import Cord, Stage, find_stage, list_cords, list_loads
 
@@ -30,23 +29,23 @@ class Return:
         subjects = {loop.name: loop.subject for loop in site.loops}
         self._loops = {node.name: subjects.get(node.loop, node.loop) for node in site.nodes}
 
-    def next(self, case: Case, world: World, deeds: Sequence[Deed], feeds: Sequence[Feed]) -> Sequence[Step]:
+    def next(self, case: Case, world: World, record: Record, feeds: Sequence[Feed]) -> Sequence[Step]:
         """The next outlets; then the jobs that were stopped; then a sentence."""
-        number = find_round(deeds, VERBS, away=False)
-        if not number or any(deed.outcome is None and deed.verb in {"stop", "off", "save"} for deed in deeds):
+        deeds = record.deeds
+        if not record.round or any(deed.outcome is None and deed.verb in {"stop", "off", "save"} for deed in deeds):
             return ()  # a stop under way is finished first: no half of it (the power race)
         ready = [feed for feed in feeds if self._is_ready(case, world, feed)]
         off = list_off(deeds)
         if off:
-            steps = tuple(self._switch_on(case, number, deeds, ready, off))
+            steps = tuple(self._switch_on(case, record, ready, off))
             if steps or not self._is_enough(off):
                 given_up = min(off.values()) >= TRIES
-                return steps or (take(case, self._tell(case, number, deeds, off)) if given_up else ())
+                return steps or (take(case, self._tell(case, record, off)) if given_up else ())
         if not ready:
             return ()
         names = {feed.name for feed in ready}
         waits = any(off[cord.outlet] < TRIES for cord in self._cords.values() if cord.outlet in off and cord.feed in names)
-        return take(case, self._resume(number, deeds), () if waits else self._tell(case, number, deeds, off))
+        return take(case, self._resume(record), () if waits else self._tell(case, record, off))
 
     def _is_ready(self, case: Case, world: World, feed: Feed) -> bool:
         """There for long enough, and not a generator's: where there may be one, the outage has to be over altogether."""
@@ -59,20 +58,20 @@ class Return:
         waiting = {cord.node for outlet in off if (cord := self._cords.get(outlet)) is not None}
         return waiting <= {cord.node for cord in self._cords.values() if cord.outlet not in off}
 
-    def _switch_on(self, case: Case, number: int, deeds: Sequence[Deed], ready: Sequence[Feed], off: Mapping[str, int]) -> Iterator[Step]:
+    def _switch_on(self, case: Case, record: Record, ready: Sequence[Feed], off: Mapping[str, int]) -> Iterator[Step]:
         """One outlet of each PDU at a time, of the first stage that waits."""
         seen, names = case.seen, {feed.name for feed in ready}
         cords = [cord for outlet in off if (cord := self._cords.get(outlet)) is not None and off[outlet] < TRIES]
         stage = min((self._stages[cord.outlet] for cord in cords), default=Stage.NODES)
         if any(find_excess(seen, feed.ups) for feed in ready):
             return
-        busy = {pdu for pdu in {cord.pdu for cord in cords} if not self._has_room(seen, pdu, deeds)}
+        busy = {pdu for pdu in {cord.pdu for cord in cords} if not self._has_room(seen, pdu, record.deeds)}
         for cord in sorted(cords, key=lambda one: (one.pdu, off[one.outlet], one.node)):  # one that does not come holds up no other
             waits = cord.feed not in names or cord.pdu in busy or self._stages[cord.outlet] is not stage
             if waits or not self._is_cooled(seen, cord, stage):
                 continue
             busy.add(cord.pdu)
-            name = name_step(number, f"on{off[cord.outlet] + 1}", cord.outlet)
+            name = record.name(f"on{off[cord.outlet] + 1}", cord.outlet)
             reason = f"feed {cord.feed} is back and stable, its branch has room, and this incident switched it off"
             if name not in case.done:
                 yield Step(name=name, kind="power.on", target=cord.outlet, reason=reason, patience=ON_S, details={"node": cord.node})
@@ -97,18 +96,18 @@ class Return:
             return False  # it has a meter, which cannot be read now
         return 100.0 * max(currents) / rated < self._set.branch_percent and (since is None or since >= self._set.stage_s)
 
-    def _resume(self, number: int, deeds: Sequence[Deed]) -> Iterator[Step]:
-        stopped = dict.fromkeys(deed.target for deed in deeds if deed.verb == "stop" and deed.sent and deed.round == number)
+    def _resume(self, record: Record) -> Iterator[Step]:
+        stopped = dict.fromkeys(deed.target for deed in record.list_of("stop") if deed.sent)
         for job in stopped:
             reason = "the mains are back, and its nodes have power: it goes on from the newest whole step"
-            yield Step(name=name_step(number, "resume", job), kind="job.resume", target=job, reason=reason, patience=RESUME_S)
+            yield Step(name=record.name("resume", job), kind="job.resume", target=job, reason=reason, patience=RESUME_S)
 
-    def _tell(self, case: Case, number: int, deeds: Sequence[Deed], off: Mapping[str, int]) -> Iterator[Step]:
+    def _tell(self, case: Case, record: Record, off: Mapping[str, int]) -> Iterator[Step]:
         words = {"on1": "cords switched on", "on2": "at the second try", "on3": "at the third try", "resume": "jobs resumed"}
-        told = "; ".join(say_outcomes(deeds, number, words)) or "nothing had been switched off"
+        told = "; ".join(say_outcomes(record, words)) or "nothing had been switched off"
         more = f" Still off: {', '.join(list(off)[:3])}{f' and {len(off) - 3} more' if len(off) > 3 else ''}." if off else ""
         reason = f"The mains are back. {told[0].upper()}{told[1:]}.{more}"
-        yield Step(name=name_step(number, "back", "tell"), kind="notify", target=case.incident.subject, reason=reason)
+        yield Step(name=record.name("back", "tell"), kind="notify", target=case.incident.subject, reason=reason)
 
 
 def list_off(deeds: Sequence[Deed]) -> dict[str, int]:

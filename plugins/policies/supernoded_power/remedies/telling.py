@@ -4,10 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from supernoded.plugin import Case, Severity, Step, World
-from supernoded_power.jobs import WATCHES, Job, list_jobs, time_save
-from supernoded_power.remedies.record import Deed, list_deeds, name_step, say_outcomes, take
-from supernoded_power.remedies.saving import ask_to_save, is_saved_since, say_silent
+from supernoded.plugin import (
+    JOB_WATCHES,
+    Case,
+    Job,
+    Record,
+    Severity,
+    Step,
+    World,
+    ask_to_save,
+    list_jobs,
+    read_record,
+    say_outcomes,
+    say_silent,
+    take,
+)
+from supernoded_power.jobs import time_save
 from supernoded_power.settings import PowerSettings
 
 NOTIFY = "notify"
@@ -32,7 +44,7 @@ SAVING = frozenset({"power.feed_lost", "power.conflict", "power.silent", "power.
 class TellRemedy:
     """Answers a trouble that nothing but people can repair; work is saved first where it is in danger."""
 
-    watches: Mapping[str, float] = WATCHES
+    watches: Mapping[str, float] = JOB_WATCHES
 
     def __init__(self, answers: str, settings: PowerSettings) -> None:
         self.answers, self._set = answers, settings
@@ -42,36 +54,36 @@ class TellRemedy:
         del world
         if not case.still_raised:
             return ()
-        deeds = list_deeds(case)
-        saves = list(self._save(case, 1, deeds))
-        told = list(say_outcomes(deeds, 1, {"save": "jobs saved"}))
+        record = Record(read_record(case, frozenset()).deeds, 1)
+        saves = list(self._save(case, record))
+        told = list(say_outcomes(record, {"save": "jobs saved"}))
         reason = f"{'; '.join((case.incident.text.rstrip('.'), *told))}. {ADVICE[self.answers]}"
         reason += say_silent(list_jobs(case.seen)) if saves or told else ""
-        tell = Step(name=name_step(1, "tell", "people"), kind=NOTIFY, target=case.incident.subject, reason=reason)
-        return take(case, saves, [tell], self._save_again(case, deeds, now))
+        tell = Step(name=record.name("tell", "people"), kind=NOTIFY, target=case.incident.subject, reason=reason)
+        return take(case, saves, [tell], self._save_again(case, record, now))
 
-    def _save(self, case: Case, number: int, deeds: Sequence[Deed]) -> Iterator[Step]:
+    def _save(self, case: Case, record: Record) -> Iterator[Step]:
         incident = case.incident
         if self.answers not in SAVING or (self.answers == "power.silent" and incident.severity is not Severity.CRITICAL):
             return iter(())
         subjects = incident.members or (incident.subject,)
         jobs = [job for job in list_jobs(case.seen) if self.answers != "checkpoint.old" or job.subject in subjects]
-        begun = {deed.target for deed in deeds if deed.verb == "save" and deed.round == number}
-        new = [job for job in jobs if not job.is_asked and (number > 1 or not is_saved_since(job, incident.opened, case.seen))]
+        begun = {deed.target for deed in record.list_of("save")}
+        new = [job for job in jobs if not job.is_asked and (record.round > 1 or not job.is_saved_since(incident.opened, case.seen.now))]
         due = [job for job in jobs if job.subject in begun or job in new]
-        return ask_to_save(due, f"{number}-save-", incident.text, {job.subject: self._limit(job) for job in due})
+        return ask_to_save(due, record.name("save", ""), incident.text, {job.subject: self._limit(job) for job in due})
 
-    def _save_again(self, case: Case, deeds: Sequence[Deed], now: float) -> Iterator[Step]:
+    def _save_again(self, case: Case, record: Record, now: float) -> Iterator[Step]:
         """Oftener than the job would by itself, while a UPS would not ride through (safety rule 13)."""
-        saves = [deed for deed in deeds if deed.verb == "save"]
+        saves = [deed for deed in record.deeds if deed.verb == "save"]
         last = max((deed.round for deed in saves), default=0)
         if self.answers != "power.no_ride_through" or last >= MOST_SAVES:
             return
         ended = max((deed.outcome.at for deed in saves if deed.outcome is not None), default=case.incident.opened)
         if any(deed.outcome is None for deed in saves):
-            yield from self._save(case, last, deeds)
+            yield from self._save(case, Record(record.deeds, last))
         elif now - ended >= self._set.oftener_s:
-            yield from self._save(case, last + 1, deeds)
+            yield from self._save(case, Record(record.deeds, last + 1))
 
     def _limit(self, job: Job) -> tuple[float, str]:
         return 2.0 * time_save(job, self._set), "the load has power: there is time for a step and a save, twice"

@@ -6,9 +6,8 @@ from collections.abc import Iterator
 
 import msgspec
 
-from supernoded.plugin import View
+from supernoded.plugin import View, find_least
 from supernoded_power.reserve.spending import ENERGY, HEALTH, Spent
-from supernoded_power.seeing import find_least
 
 LEAST_POINTS = 3  # of a charge, for a slope (safety rule 10)
 LONGEST_CLAIM = 86_400.0  # s

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from supernoded.plugin import Level, Node, Severity, Verdict, View
-from supernoded_power import jobs
+from supernoded.plugin import JOB_WATCHES, Level, Node, Severity, Verdict, View, list_jobs
+from supernoded_power.jobs import say_need
 from supernoded_power.mains import WATCHES, Feed, Feeds, Mains, Track
 from supernoded_power.reserve import spending
 from supernoded_power.reserve.batteries import WEAK, Batteries, Reserve
@@ -33,7 +33,7 @@ class ReserveRule:
     """Raises the site when what is left on battery falls to what saving and stopping take (safety rules 9 and 10)."""
 
     kind = "power.reserve"
-    watches: Mapping[str, float] = {**WATCHES, **spending.WATCHES, **jobs.WATCHES, OUTLET: 60.0}
+    watches: Mapping[str, float] = {**WATCHES, **spending.WATCHES, **JOB_WATCHES, OUTLET: 60.0}
 
     def __init__(self, feeds: Feeds, node: Node, settings: PowerSettings) -> None:
         self.scope = settings.subject
@@ -80,7 +80,7 @@ class ReserveRule:
     def _weigh_carriers(self, seen: View, carriers: Sequence[Feed], reserves: Sequence[Reserve]) -> tuple[Level, str]:
         """A UPS that is about to cut, or says that it is low and no more, is not counted on while another can be."""
         if reserves:
-            need, made_of = jobs.say_need(jobs.list_jobs(seen), self._set)
+            need, made_of = say_need(list_jobs(seen), self._set)
             return (Level.RAISED if reserves[0].seconds <= need else Level.CLEAR), f"{reserves[0].text}; needed are {made_of}"
         weak = [feed.ups for feed in carriers if feed.row is not None and feed.row.name in WEAK]
         if len(weak) == len(carriers):

@@ -6,9 +6,8 @@ from collections.abc import Mapping
 
 import msgspec
 
-from supernoded.plugin import View
+from supernoded.plugin import View, find_most
 from supernoded_power.mains import Feed, Mains
-from supernoded_power.seeing import find_most
 
 POWER, VA, LOAD, RATED = "ups.output_power", "ups.output_va", "ups.load", "ups.rated_va"
 CHARGE, RUNTIME, ENERGY, HEALTH = "ups.charge", "ups.runtime", "ups.battery_energy", "ups.battery_health"

@@ -4,20 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from supernoded.plugin import View
+from supernoded.plugin import View, find_least, find_most
 from supernoded_thermal.coolant import water
-from supernoded_thermal.coolant.seeing import (
-    BRANCH,
-    COMMAND,
-    FLOW,
-    PRESSURE,
-    PRIMARY,
-    VALVE,
-    find_least,
-    find_most,
-    find_range,
-    list_past,
-)
+from supernoded_thermal.coolant.seeing import BRANCH, COMMAND, FLOW, PRESSURE, PRIMARY, VALVE, find_range, list_past
 from supernoded_thermal.coolant.site import Loop
 from supernoded_thermal.coolant.water import Water
 from supernoded_thermal.settings import ThermalSettings

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from supernoded.plugin import State, View
+from supernoded.plugin import State, View, is_read, list_numbers, say_why
 from supernoded_thermal.coolant.rule import Look, LoopRule, Memory
-from supernoded_thermal.coolant.seeing import ALARM, LEAK, find_flags, is_read, list_numbers, say_why
+from supernoded_thermal.coolant.seeing import ALARM, LEAK, find_flags
 
 FAULTS = ("sensor", "fault", "detector")  # beside `leak` in the words of an alarm
 UNHEARD_S = 120.0  # for which nothing at all may be heard of a detector: its node may be starting anew (ours)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from supernoded.plugin import Severity, View
+from supernoded.plugin import Severity, View, find_most, is_read, say_why
 from supernoded_thermal.coolant.rule import Look, LoopRule, Memory
-from supernoded_thermal.coolant.seeing import ALARM, DEW, SECOND, SUPPLY, find_most, is_read, list_supplies, say_why
+from supernoded_thermal.coolant.seeing import ALARM, DEW, SECOND, SUPPLY, list_supplies
 from supernoded_thermal.settings import ThermalSettings
 
 FOLLOW_S = 30.0  # for a supply that is still above the dew point to follow a floor that rises (ours)

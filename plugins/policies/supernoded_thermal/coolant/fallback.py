@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from supernoded.plugin import View
+from supernoded.plugin import View, find_least, find_most, is_read, say_why
 from supernoded_thermal.coolant.dew import find_dew
 from supernoded_thermal.coolant.rule import Look, LoopRule, Memory
-from supernoded_thermal.coolant.seeing import DEW, FALLBACK, find_least, find_most, is_read, say_why
+from supernoded_thermal.coolant.seeing import DEW, FALLBACK
 
 LASTS_S = 60.0  # of a dew point above it: weather, not a door (ours)
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from supernoded.plugin import Severity, View
+from supernoded.plugin import Severity, View, find_most, is_read, say_why
 from supernoded_thermal.coolant import water
 from supernoded_thermal.coolant.pumps import Pump
 from supernoded_thermal.coolant.rule import Look, LoopRule, Memory, Track
-from supernoded_thermal.coolant.seeing import FLOW, LEVEL, SPEED, find_most, is_read, list_past, say_why
+from supernoded_thermal.coolant.seeing import FLOW, LEVEL, SPEED, list_past
 from supernoded_thermal.coolant.water import Water, learn, look_at_water
 
 LOST_S = 1.0  # that there must be no flow: a die without coolant rises by a kelvin a second (ours)

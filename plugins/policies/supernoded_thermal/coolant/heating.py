@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from supernoded.plugin import Node, View
+from supernoded.plugin import Node, View, find_least
 from supernoded_thermal.coolant import setpoint, water
 from supernoded_thermal.coolant.causes import say_primary_lost, say_primary_warm
 from supernoded_thermal.coolant.holding import STOP
-from supernoded_thermal.coolant.seeing import LEVEL, PRESSURE, PRIMARY, SUPPLY, VALVE, find_least, list_past
+from supernoded_thermal.coolant.seeing import LEVEL, PRESSURE, PRIMARY, SUPPLY, VALVE, list_past
 from supernoded_thermal.coolant.setpoint import find_setpoint
 from supernoded_thermal.coolant.site import Loop
 from supernoded_thermal.coolant.water import Water, learn, look_at_water

@@ -7,22 +7,11 @@ from collections.abc import Mapping
 
 import msgspec
 
-from supernoded.plugin import Severity, View
+from supernoded.plugin import Severity, View, find_most, is_read, say_why
 from supernoded_thermal.coolant import causes, setpoint, water
 from supernoded_thermal.coolant.causes import explain
 from supernoded_thermal.coolant.rule import Look, LoopRule, Memory
-from supernoded_thermal.coolant.seeing import (
-    ALARM,
-    COMMAND,
-    SECOND,
-    SUPPLY,
-    VALVE,
-    find_most,
-    is_read,
-    list_supplies,
-    list_supply_flags,
-    say_why,
-)
+from supernoded_thermal.coolant.seeing import ALARM, COMMAND, SECOND, SUPPLY, VALVE, list_supplies, list_supply_flags
 from supernoded_thermal.coolant.setpoint import Span, find_setpoint
 from supernoded_thermal.coolant.swinging import find_swing
 

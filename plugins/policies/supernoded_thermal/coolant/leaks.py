@@ -6,11 +6,11 @@ from collections.abc import Mapping
 
 import msgspec
 
-from supernoded.plugin import Severity, View
+from supernoded.plugin import Severity, View, find_most, say_why
 from supernoded_thermal.coolant.detectors import list_detectors
 from supernoded_thermal.coolant.level import FALL_S, find_fall
 from supernoded_thermal.coolant.rule import Look, LoopRule, Memory
-from supernoded_thermal.coolant.seeing import BRANCH, LEAK, LEVEL, STICKY, find_most, list_past, say_why
+from supernoded_thermal.coolant.seeing import BRANCH, LEAK, LEVEL, STICKY, list_past
 
 DRIES_S = 60.0  # after a branch was closed, in which what has run out of it still wets the unit (ours)
 WATCHES: Mapping[str, float] = {LEAK: 60.0, STICKY: 60.0, LEVEL: FALL_S, BRANCH: DRIES_S}

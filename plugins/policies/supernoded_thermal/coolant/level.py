@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from supernoded.plugin import Severity, View
+from supernoded.plugin import Severity, View, find_least, find_most, is_read, say_why
 from supernoded_thermal.coolant import water
 from supernoded_thermal.coolant.rule import Look, LoopRule, Memory
-from supernoded_thermal.coolant.seeing import LEAK, LEVEL, find_least, find_most, is_read, list_past, say_why
+from supernoded_thermal.coolant.seeing import LEAK, LEVEL, list_past
 from supernoded_thermal.coolant.water import Water, learn, look_at_water
 
 FALL_S = 180.0  # over which a fall is measured (ours): a large leak takes a per cent in a minute

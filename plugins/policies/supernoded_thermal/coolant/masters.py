@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
-from supernoded.plugin import State, View
+from supernoded.plugin import State, View, find_most, is_read, say_why
 from supernoded_thermal.coolant.rule import Look, LoopRule, Memory
-from supernoded_thermal.coolant.seeing import ASKED, COMMAND, CONTROL, DEW, YIELDED, find_most, is_read, list_past, say_why
+from supernoded_thermal.coolant.seeing import ASKED, COMMAND, CONTROL, DEW, YIELDED, list_past
 
 WITHIN_S = 120.0  # in which values must come and go (ours)
 FOREIGN, ABOVE, FOREIGN_S = 1.0, 3.0, 20.0  # K below and above what may be held here, and for how long, to be somebody else's (ours)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from supernoded.plugin import Severity, View
+from supernoded.plugin import Severity, View, find_least, find_most, is_read, say_why
 from supernoded_thermal.coolant import setpoint
 from supernoded_thermal.coolant.causes import say_primary_lost, say_primary_warm
 from supernoded_thermal.coolant.rule import Look, LoopRule, Memory
-from supernoded_thermal.coolant.seeing import PRESSURE, PRIMARY, find_least, find_most, is_read, say_why
+from supernoded_thermal.coolant.seeing import PRESSURE, PRIMARY
 from supernoded_thermal.coolant.setpoint import find_setpoint
 
 LOST_S = 2.0  # that pressure must be gone: a stroke of a building's valve is longer (ours)

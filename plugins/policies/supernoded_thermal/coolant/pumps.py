@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
-from supernoded.plugin import View
-from supernoded_thermal.coolant.seeing import PUMP_COMMAND, PUMP_STATE, RPM, SPEED, find_most
+from supernoded.plugin import View, find_most
+from supernoded_thermal.coolant.seeing import PUMP_COMMAND, PUMP_STATE, RPM, SPEED
 from supernoded_thermal.coolant.site import Loop
 
 WATCHES = dict.fromkeys((SPEED, RPM, PUMP_STATE, PUMP_COMMAND), 60.0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from supernoded.plugin import Reading, State, View
+from supernoded.plugin import Reading, State, View, list_numbers
 
 SUPPLY, SECOND, RETURN = "coolant.supply_temperature", "coolant.supply_temperature.2", "coolant.return_temperature"
 SETPOINT, ASKED, CONTROL = "coolant.setpoint", "coolant.setpoint_asked", "coolant.control"
@@ -18,22 +18,6 @@ LEAK, STICKY = "coolant.leak", "coolant.leak_sticky"
 CARD_POWER = "card.power"
 
 
-def list_numbers(seen: View, quantity: str, subject: str) -> list[float]:
-    """What each source that is fresh and GOOD reads, in the order of their names."""
-    found = (seen.number(quantity, subject, source) for source in seen.sources(quantity, subject))
-    return [number for number in found if number is not None]
-
-
-def find_least(seen: View, quantity: str, subject: str) -> float | None:
-    """The least that any source reads."""
-    return min(list_numbers(seen, quantity, subject), default=None)
-
-
-def find_most(seen: View, quantity: str, subject: str) -> float | None:
-    """The most that any source reads."""
-    return max(list_numbers(seen, quantity, subject), default=None)
-
-
 def list_supplies(seen: View, cdu: str) -> list[float]:
     """What every sensor in the supply reads, but for one that its unit flags: what that shows is no good, however normal it looks."""
     return [value for quantity in list_good_supplies(seen, cdu) for value in list_numbers(seen, quantity, cdu)]
@@ -45,19 +29,6 @@ def list_good_supplies(seen: View, cdu: str) -> list[str]:
     second = any("2" in flag for flag in flags)
     first = any("2" not in flag for flag in flags)
     return [quantity for quantity, flagged in ((SUPPLY, first), (SECOND, second)) if not flagged]
-
-
-def is_read(seen: View, quantity: str, subject: str) -> bool:
-    """Whether anybody has ever read it."""
-    return bool(seen.sources(quantity, subject))
-
-
-def say_why(seen: View, quantity: str, subject: str) -> str:
-    """Why a quantity of a subject tells nothing, for `unseen`."""
-    newest = seen.newest(quantity, subject)
-    if newest is None:
-        return f"{quantity} of {subject}: never read"
-    return f"{quantity} of {subject}: {newest.note or newest.state.value}"
 
 
 def list_past(seen: View, quantity: str, subject: str, source: str | None = None, within: float | None = None) -> list[tuple[float, float]]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from supernoded.plugin import View
+from supernoded.plugin import View, find_least, find_most, is_read, say_why
 from supernoded_thermal.coolant.rule import Look, LoopRule, Memory, Track
 from supernoded_thermal.coolant.seeing import (
     ALARM,
@@ -16,13 +16,9 @@ from supernoded_thermal.coolant.seeing import (
     SECOND,
     SUPPLY,
     find_flags,
-    find_least,
-    find_most,
     find_range,
-    is_read,
     list_past,
     list_supplies,
-    say_why,
 )
 from supernoded_thermal.coolant.site import Loop
 

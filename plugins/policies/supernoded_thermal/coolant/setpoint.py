@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 import msgspec
 
-from supernoded.plugin import View
-from supernoded_thermal.coolant.seeing import ASKED, CONTROL, DEW, SETPOINT, find_most, is_read, list_past
+from supernoded.plugin import View, find_most, is_read
+from supernoded_thermal.coolant.seeing import ASKED, CONTROL, DEW, SETPOINT, list_past
 
 LONGEST = 180.0  # s, the most of `follow_s`
 WATCHES: Mapping[str, float] = {SETPOINT: LONGEST, ASKED: LONGEST, CONTROL: 60.0, DEW: LONGEST}

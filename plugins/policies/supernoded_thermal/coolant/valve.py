@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from supernoded.plugin import Severity, View
+from supernoded.plugin import Severity, View, find_most, is_read, say_why
 from supernoded_thermal.coolant import setpoint
 from supernoded_thermal.coolant.causes import STILL
 from supernoded_thermal.coolant.rule import Look, LoopRule, Memory
-from supernoded_thermal.coolant.seeing import ALARM, COMMAND, SECOND, SUPPLY, VALVE, find_most, is_read, list_supplies, say_why
+from supernoded_thermal.coolant.seeing import ALARM, COMMAND, SECOND, SUPPLY, VALVE, list_supplies
 from supernoded_thermal.coolant.setpoint import find_setpoint
 
 

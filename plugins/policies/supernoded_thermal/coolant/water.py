@@ -12,10 +12,10 @@ from collections.abc import Mapping
 
 import msgspec
 
-from supernoded.plugin import View
+from supernoded.plugin import View, find_least
 from supernoded_thermal.coolant.pumps import WATCHES as PUMPS
 from supernoded_thermal.coolant.pumps import Pump, list_pumps
-from supernoded_thermal.coolant.seeing import BRANCH, FLOW, LIFT, find_least
+from supernoded_thermal.coolant.seeing import BRANCH, FLOW, LIFT
 from supernoded_thermal.coolant.site import Loop
 from supernoded_thermal.settings import ThermalSettings
 

@@ -5,20 +5,33 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 
-from supernoded.plugin import Case, Node, Severity, Step, View, World
-from supernoded_thermal.coolant.seeing import FLOW, LIFT, find_least, list_past
+from supernoded.plugin import (
+    JOB_WATCHES,
+    Case,
+    Node,
+    Record,
+    Severity,
+    Step,
+    View,
+    World,
+    find_least,
+    list_jobs,
+    read_record,
+    say_outcomes,
+    say_silent,
+    take,
+)
+from supernoded_thermal.coolant.seeing import FLOW, LIFT, list_past
 from supernoded_thermal.node.dies import read_dies
 from supernoded_thermal.node.vote import FASTEST
-from supernoded_thermal.remedies import jobs, margin
-from supernoded_thermal.remedies.jobs import list_jobs, say_silent
+from supernoded_thermal.remedies import margin
 from supernoded_thermal.remedies.ladder import ASKED, CAP, Ladder, Rung, climb
 from supernoded_thermal.remedies.margin import Margin, measure
 from supernoded_thermal.remedies.place import Place, Places
-from supernoded_thermal.remedies.record import Record, read_record, say_outcomes, take
-from supernoded_thermal.remedies.undoing import FANS, list_capped, list_kept, undo
+from supernoded_thermal.remedies.undoing import FANS, UNDOING, list_capped, list_kept, undo
 from supernoded_thermal.settings import ThermalSettings
 
-WATCHES: Mapping[str, float] = {**margin.WATCHES, **jobs.WATCHES, FLOW: 60.0, LIFT: 60.0, ASKED: 60.0, CAP: 60.0, FANS: 60.0}
+WATCHES: Mapping[str, float] = {**margin.WATCHES, **JOB_WATCHES, FLOW: 60.0, LIFT: 60.0, ASKED: 60.0, CAP: 60.0, FANS: 60.0}
 LOOP_KINDS = ("coolant.primary", "coolant.pump", "coolant.flow", "coolant.capacity")  # that explain a loop's heat, and answer it
 STILL = ("coolant.pump", "coolant.flow")  # when critical, nothing flows
 MORE_FLOW = ("coolant.flow", "coolant.capacity", "heat")  # where more pressure can help: not without a pump, nor without primary water
@@ -49,7 +62,7 @@ class CoolingRemedy:
 
     def next(self, case: Case, world: World, now: float) -> Sequence[Step]:
         """The next rung, a sentence about each, and the way back."""
-        record, place = read_record(case), self._places.find(case.incident)
+        record, place = read_record(case, UNDOING), self._places.find(case.incident)
         if not case.still_raised:
             return undo(case, record, place, world, self._set)
         if self._is_answered(case, place, world, now) and not record.has_begun(*WORDS):
@@ -64,7 +77,7 @@ class CoolingRemedy:
 
     def keeps_open(self, case: Case, world: World) -> bool:
         """Whether a cap still stands, and is lifted later."""
-        return bool(list_kept(case, read_record(case), self._places.find(case.incident), world, self._set))
+        return bool(list_kept(case, read_record(case, UNDOING), self._places.find(case.incident), world, self._set))
 
     def _is_answered(self, case: Case, place: Place, world: World, now: float) -> bool:
         """Whether heat of a loop is answered as what explains it; not for long: that may be over, and open for a cap that still stands."""

@@ -10,13 +10,12 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from supernoded.plugin import Case, Step, Topology, View
-from supernoded_thermal.coolant.seeing import LIFT, find_most
+from supernoded.plugin import Case, Record, Step, Topology, View, find_most, list_jobs
+from supernoded_thermal.coolant.seeing import LIFT
 from supernoded_thermal.remedies.cords import list_cords
-from supernoded_thermal.remedies.jobs import ask_to_save, ask_to_stop, list_jobs
 from supernoded_thermal.remedies.margin import Margin
 from supernoded_thermal.remedies.place import Place
-from supernoded_thermal.remedies.record import Record
+from supernoded_thermal.remedies.saving import save_jobs, stop_jobs, time_save
 from supernoded_thermal.settings import ThermalSettings
 
 CAP, ASKED = "card.power_cap", "coolant.pressure_asked"
@@ -90,14 +89,14 @@ class Ladder:
     def save(self, margin: Margin) -> Iterator[Step]:
         """A checkpoint of each job; it runs on. Its deadline is the time to the limit, where that is longer than a save takes."""
         jobs = list_jobs(self._seen)
-        least = {job.subject: job.time_save(self._set) for job in jobs}
+        least = {job.subject: time_save(job, self._set) for job in jobs}
         left = margin.left if margin.left is not None and margin.left < 3600.0 else 0.0
         limits = {subject: max(seconds, min(left, 2.0 * seconds)) for subject, seconds in least.items()}
-        return ask_to_save(self._record, "save", jobs, f"{self._text}: save at the next step that all ranks agree on, and run on", limits)
+        return save_jobs(self._record, "save", jobs, f"{self._text}: save at the next step that all ranks agree on, and run on", limits)
 
     def stop(self) -> Iterator[Step]:
         """Each job at a saved step."""
-        return ask_to_stop(self._record, list_jobs(self._seen), f"{self._text}: cards get too hot, stop at a saved step", self._set)
+        return stop_jobs(self._record, list_jobs(self._seen), f"{self._text}: cards get too hot, stop at a saved step", self._set)
 
     def cut(self, verb: str, nodes: Sequence[str]) -> Iterator[Step]:
         """The cords of these nodes, and of no other."""

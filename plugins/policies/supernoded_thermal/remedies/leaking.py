@@ -4,13 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from supernoded.plugin import Case, Node, Severity, Step, World
-from supernoded_thermal.coolant.seeing import LEAK, find_most
-from supernoded_thermal.remedies import jobs
+from supernoded.plugin import (
+    JOB_WATCHES,
+    Case,
+    Node,
+    Record,
+    Severity,
+    Step,
+    World,
+    find_most,
+    list_jobs,
+    read_record,
+    say_outcomes,
+    say_silent,
+    take,
+)
+from supernoded_thermal.coolant.seeing import LEAK
 from supernoded_thermal.remedies.cords import Cord, list_cords
-from supernoded_thermal.remedies.jobs import ask_to_save, list_jobs, say_silent
 from supernoded_thermal.remedies.place import Place, Places
-from supernoded_thermal.remedies.record import Record, read_record, say_outcomes, take
+from supernoded_thermal.remedies.saving import save_jobs, time_save
+from supernoded_thermal.remedies.undoing import UNDOING
 from supernoded_thermal.settings import ThermalSettings
 
 OFF = ("off", "off2", "off3")  # tries: a PDU that did not show it the first time
@@ -29,7 +42,7 @@ class LeakRemedy:
     """Answers `coolant.leak`. Nothing is switched on again, nor opened, by itself."""
 
     answers = "coolant.leak"
-    watches: Mapping[str, float] = {**jobs.WATCHES, LEAK: 60.0}
+    watches: Mapping[str, float] = {**JOB_WATCHES, LEAK: 60.0}
 
     def __init__(self, node: Node, settings: ThermalSettings) -> None:
         self._site, self._own, self._set = node.topology, node.name, settings
@@ -38,7 +51,7 @@ class LeakRemedy:
     def next(self, case: Case, world: World, now: float) -> Sequence[Step]:
         """The next steps; a large one that was begun is finished, whatever is dry by then."""
         del world, now
-        record, place = read_record(case), self._places.find(case.incident)
+        record, place = read_record(case, UNDOING), self._places.find(case.incident)
         if not case.still_raised and not record.has_begun(*OFF):
             return self._end(case, record)
         if case.incident.severity is not Severity.CRITICAL and not record.has_begun("rush", *OFF):
@@ -50,9 +63,9 @@ class LeakRemedy:
         """Small: a checkpoint within the time that it is small, and people know."""
         found = list_jobs(case.seen)
         within = self._set.leak_minor_s or float("inf")
-        limits = {job.subject: min(2.0 * job.time_save(self._set), within) for job in found}
+        limits = {job.subject: min(2.0 * time_save(job, self._set), within) for job in found}
         reason = f"{case.incident.text.partition(';')[0]}: save, and run on"
-        saves = list(ask_to_save(record, "save", found, reason, limits))
+        saves = list(save_jobs(record, "save", found, reason, limits))
         told = "; ".join(say_outcomes(record, WORDS)) or "no job is there to save"
         becomes = f" It counts as large after {within:g} s, and then the power goes." if self._set.leak_minor_s else ""
         text = f"{case.incident.text}. {told[0].upper()}{told[1:]}.{becomes}{say_silent(found)}"
@@ -86,7 +99,7 @@ class LeakRemedy:
         reason = f"{case.incident.text.partition(';')[0]}: what is saved within {self._set.leak_save_s:g} s is saved, then the power goes"
         if record.has_begun(*OFF):
             return ()
-        return list(ask_to_save(record, "rush", due, reason, dict.fromkeys((job.subject for job in due), self._set.leak_save_s)))
+        return list(save_jobs(record, "rush", due, reason, dict.fromkeys((job.subject for job in due), self._set.leak_save_s)))
 
     def _open(self, record: Record, cords: Sequence[Cord], nodes: Sequence[str], verb: str) -> Iterator[Step]:
         """Each cord of these nodes that feeds nothing else; again, where no zero current was seen."""

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from supernoded.plugin import Case, Node, Step, World
+from supernoded.plugin import Case, Node, Record, Step, World, read_record, say_outcomes, take
 from supernoded_thermal.coolant.dew import find_dew, has_no_sensor
 from supernoded_thermal.coolant.seeing import DEW, list_past
 from supernoded_thermal.remedies.cooling import WATCHES, WORDS, has_listened
 from supernoded_thermal.remedies.ladder import Ladder, Rung, climb
 from supernoded_thermal.remedies.margin import measure
 from supernoded_thermal.remedies.place import Place, Places
-from supernoded_thermal.remedies.record import Record, read_record, say_outcomes, take
-from supernoded_thermal.remedies.undoing import list_kept, undo
+from supernoded_thermal.remedies.undoing import UNDOING, list_kept, undo
 from supernoded_thermal.settings import ThermalSettings
 
 # What is done before people are told.
@@ -47,7 +46,7 @@ class TellRemedy:
 
     def next(self, case: Case, world: World, now: float) -> Sequence[Step]:
         """What comes first, then the sentence; and the way back."""
-        record, place = read_record(case), self._places.find(case.incident)
+        record, place = read_record(case, UNDOING), self._places.find(case.incident)
         if not case.still_raised:
             helped = record.has_begun("fans", "cap", "save") or case.incident.members
             return undo(case, record, place, world, self._set) if FIRST[self.answers] and helped else ()
@@ -57,7 +56,7 @@ class TellRemedy:
     def keeps_open(self, case: Case, world: World) -> bool:
         """Whether a cap still stands, and is lifted later."""
         place = self._places.find(case.incident)
-        return bool(FIRST[self.answers]) and bool(list_kept(case, read_record(case), place, world, self._set))
+        return bool(FIRST[self.answers]) and bool(list_kept(case, read_record(case, UNDOING), place, world, self._set))
 
     def _list_rungs(self, case: Case, record: Record, place: Place, now: float) -> list[Rung]:
         ladder, verbs = Ladder(case, record, place, self._site, self._set), FIRST[self.answers]

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from supernoded.plugin import Case, Step, View, World
-from supernoded_thermal.coolant.seeing import find_most
-from supernoded_thermal.remedies.jobs import list_jobs
+from supernoded.plugin import Case, Record, Step, View, World, find_most, list_jobs, say_outcomes, take
 from supernoded_thermal.remedies.ladder import CAP, GRACE_W
 from supernoded_thermal.remedies.margin import measure
 from supernoded_thermal.remedies.place import Place
-from supernoded_thermal.remedies.record import Record, say_outcomes, take
 from supernoded_thermal.settings import ThermalSettings
 
 LIFT_S = 60.0  # for a cap to be seen lifted: a node may be starting anew
 FANS = "fan.control"
 TRIES = ("lift", "lift2", "lift3")
+UNDOING = frozenset({*TRIES, "auto", "less", "withdraw", "back"})  # with one of these a round ends
 ON_BATTERY = ("power.outage", "power.reserve")  # while one of these is open caps stay: they end with it, which caps all nodes
 WORDS = {"withdraw": "requests withdrawn", "lift": "caps lifted", "auto": "fans with their BMC", "less": "flow as before"}
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import msgspec
 import pytest
 
 from sim_hardware.devices.job import Crew, Peer
 from sim_hardware.plant.job.orders import FailSave, SilenceRank
-from sim_hardware.rack import generate_rack
+from sim_hardware.rack import Rack, generate_rack
+from sim_hardware.rack.shape import Sim, SimJob
 from sim_hardware.world import World
 from supernoded.job import protocol
 
@@ -17,13 +19,13 @@ LOOK = 0.25
 
 
 class Stage:
-    """A rack of two nodes with two cards each, and what its processes have said."""
+    """A rack, as a rule of two nodes with two cards each, and what its processes have said."""
 
-    def __init__(self) -> None:
+    def __init__(self, rack: Rack | None = None) -> None:
         self.time = 0.0
-        self.world = World(generate_rack(2, 2), 1, lambda: self.time)
+        self.world = World(rack or generate_rack(2, 2), 1, lambda: self.time)
         self.crew = Crew(self.world, lambda _: 1_000.0 + self.time)
-        self.crew.present = {"n0", "n1"}
+        self.crew.present = {node.name for node in self.world.rack.nodes}
         self.said: dict[str, list[dict[str, Any]]] = {peer.name: [] for peer in self.crew.peers}
         for peer in self.crew.peers:
             self.tell(peer, {"t": "welcome", "node": peer.node})
@@ -68,7 +70,7 @@ def test_what_is_said_is_what_the_daemon_understands(stage: Stage) -> None:
         assert isinstance(protocol.decode_peer(peer.greet().strip()), protocol.Hello)
         for message in stage.said[peer.name]:
             protocol.decode_peer(json.dumps(message).encode())
-    assert set(stage.kinds("rank3")) == {"beat", "agreed", "saving", "saved", "bye"}
+    assert set(stage.kinds("rank3")) == {"beat", "alive", "agreed", "saving", "saved", "bye"}
 
 
 def test_ranks_beat_with_every_step(stage: Stage) -> None:
@@ -181,6 +183,73 @@ def test_a_rank_that_hangs_says_nothing_while_its_peers_wait(stage: Stage) -> No
     stage.go(20.0)
     assert len(stage.said["rank2"]) == told
     assert stage.find("rank2").alive
+
+
+def test_peers_that_wait_say_every_second_that_they_live(stage: Stage) -> None:
+    stage.go(5.0)
+    stage.world.order(SilenceRank("train", 2, silent=True))
+    stage.go(10.0)
+    told = len(stage.said["rank1"])
+    stage.go(20.0)
+    assert [message["t"] for message in stage.said["rank1"][told:]] == ["alive"] * 20
+
+
+def test_an_order_is_obeyed_once_and_answered_on_every_connection(stage: Stage) -> None:
+    stage.world.order(SilenceRank("train", 2, silent=True))
+    stage.go(20.0)
+    launcher = stage.find("launcher")
+    for _ in range(2):
+        stage.tell(launcher, {"t": "order", "id": "o1", "kind": "abort"})
+        stage.go(LOOK)
+    assert [message["ok"] for message in stage.said["launcher"]] == [True, True]
+    hello, acted = map(protocol.decode_peer, launcher.greet().splitlines())
+    assert isinstance(hello, protocol.Hello)
+    assert acted == protocol.Acted(order="o1")
+
+
+def test_an_abort_ends_all_processes_and_a_start_makes_others_on_their_new_cards() -> None:
+    stage = Stage(generate_rack(4, 2))
+    silent = stage.find("rank4")
+    life = silent.life
+    stage.world.order(SilenceRank("train", 4, silent=True))
+    stage.go(20.0)
+    launcher = stage.find("launcher")
+    stage.tell(launcher, {"t": "order", "id": "o1", "kind": "abort"})
+    stage.go(LOOK)
+    assert not any(peer.alive for peer in stage.crew.peers if peer.kind == "rank")
+    stage.tell(launcher, {"t": "order", "id": "o2", "kind": "remap", "cards": {"4": "n3/card1"}})
+    stage.tell(launcher, {"t": "order", "id": "o3", "kind": "resume"})
+    stage.go(LOOK)
+    assert (silent.alive, silent.node, silent.card, silent.silent) == (True, "n3", "n3/card1", False)
+    assert silent.life > life
+
+
+def test_a_replica_is_given_up_and_the_ranks_that_are_left_come_by_their_new_numbers() -> None:
+    rack = generate_rack(2, 4)
+    stage = Stage(msgspec.structs.replace(rack, sim=Sim(job=SimJob(tensor=2))))
+    assert stage.find("rank0").plan == stage.find("launcher").plan == "tp=2 pp=1 dp=4 ep=1"
+    stage.go(5.0)
+    launcher = stage.find("launcher")
+    stage.tell(launcher, {"t": "order", "id": "o1", "kind": "abort"})
+    stage.tell(launcher, {"t": "order", "id": "o2", "kind": "remap", "drop": [2, 3]})
+    stage.tell(launcher, {"t": "order", "id": "o3", "kind": "remap", "drop": [1]})
+    ranks = [peer for peer in stage.crew.peers if peer.kind == "rank"]
+    assert not any(rank.alive for rank in ranks)
+    stage.tell(launcher, {"t": "order", "id": "o4", "kind": "resume"})
+    stage.said |= {rank.name: [] for rank in ranks}
+    for rank in ranks:
+        stage.tell(rank, {"t": "welcome", "node": rank.node})
+    stage.go(60.0)
+    assert [(message["order"], message["ok"]) for message in stage.said["launcher"]] == [
+        ("o1", True),
+        ("o2", True),
+        ("o3", False),
+        ("o4", True),
+    ]
+    assert [(rank.rank, rank.world, rank.card, rank.plan) for rank in ranks] == [
+        (number, 6, f"n{card // 4}/card{card % 4}", "tp=2 pp=1 dp=3 ep=1") for number, card in enumerate((0, 1, 4, 5, 6, 7))
+    ]
+    assert all(rank.alive and "beat" in stage.kinds(rank.name) for rank in ranks)
 
 
 def test_a_save_that_fails_is_told_and_the_request_is_over(stage: Stage) -> None:

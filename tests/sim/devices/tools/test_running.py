@@ -37,6 +37,10 @@ LINES = (
     "lldpcli -f json show neighbors",
     "switch_cli s1 display congestion",
     "switch_cli s1 display counters",
+    "cardctl isolate n0/card0",
+    "cardctl test n0/card0",
+    "scontrol show node n0 -o",
+    "scontrol update NodeName=n0 State=DRAIN Reason=odd",
     "nvidia-smi --query-gpu=power.draw,memory.used,temperature.gpu --format=csv",
 )
 

@@ -223,6 +223,52 @@ def test_tensor_and_pipeline_groups_leave_whole_replicas() -> None:
     assert (ask(state, "job.world_size"), ask(state, "job.replicas")) == (16.0, 1.0)
 
 
+def begin_replicas() -> job.State:
+    """Four cards on two nodes, two to a replica."""
+    rack = generate_rack(2, 4)
+    return job.start(msgspec.structs.replace(rack, sim=Sim(job=SimJob(tensor=2))), 1)
+
+
+def test_a_whole_replica_is_given_up_and_the_others_go_on() -> None:
+    state = job.apply(job.apply(begin_replicas(), SilenceRank("train", 5, silent=True)), AbortCollective("train"))
+    state = job.apply(state, RemapRanks("train", {}, (2, 3)))
+    assert [news.kind for news in state.happened] == ["job.replica_dropped"]
+    assert (ask(state, "job.world_size"), ask(state, "job.replicas"), ask(state, "job.tensor")) == (6.0, 3.0, 2.0)
+    assert [ask(state, "rank.card", rank) for rank in range(6)] == [f"n{card // 4}/card{card % 4}" for card in (0, 1, 4, 5, 6, 7)]
+    assert (ask(state, "rank.state", 7), ask(state, "rank.card", 7)) == ("dropped", None)
+    assert state.silent == frozenset({3})
+    assert job.apply(state, SilenceRank("train", 7, silent=False)) == msgspec.structs.replace(state, happened=())
+    state = play(job.apply(state, ResumeJob("train")), 60.0)
+    assert ask(state, "job.state") == "running"
+    assert len([load for load in job.list_loads(state) if load > 0.5]) == 6
+
+
+@pytest.mark.parametrize(
+    ("drop", "cards", "words"),
+    [
+        ((1,), {}, "no whole replica; with rank 1 go 0 to 1"),
+        ((1, 2), {}, "no whole replica"),
+        ((0, 1, 2, 3), {}, "no whole replica"),
+        ((9,), {}, "rank9: no such rank"),
+        ((0, 1), {1: "n1/card3"}, "rank1: is to be given up and to be moved"),
+        ((0, 1), {2: "n1/card3"}, "two ranks on n1/card3"),
+    ],
+)
+def test_a_job_shrinks_by_whole_replicas_only(drop: tuple[int, ...], cards: dict[int, str], words: str) -> None:
+    state = job.apply(begin_replicas(), AbortCollective("train"))
+    with pytest.raises(OrderError, match=words):
+        job.apply(state, RemapRanks("train", cards, drop))
+
+
+def test_the_last_replica_stays_and_a_rank_may_take_the_card_of_one_that_goes() -> None:
+    state = job.apply(begin_replicas(), AbortCollective("train"))
+    for _ in range(3):
+        state = job.apply(state, RemapRanks("train", {2: str(ask(state, "rank.card", 0))}, (0, 1)))
+    assert (ask(state, "job.world_size"), ask(state, "rank.card", 0)) == (2.0, "n0/card0")
+    with pytest.raises(OrderError, match="its only replica"):
+        job.apply(state, RemapRanks("train", {}, (0, 1)))
+
+
 def test_a_rack_without_a_job_has_no_sensors_and_takes_no_orders() -> None:
     rack = msgspec.structs.replace(RACK, sim=msgspec.structs.replace(RACK.sim, job=None))
     state = job.update(job.start(rack, 1), 5.0, job.start(rack, 1).inputs)

@@ -1,0 +1,100 @@
+"""Whether nodes beat: late, gone, or only without their daemon. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from supernoded.plugin import Level, Node, Severity, Verdict, View
+from supernoded_fleet.seeing import FLEET, SIGHTS, Sight, find_split, look
+from supernoded_fleet.settings import FleetSettings
+
+
+class _LifeRule:
+    """Judges every node of the topology by its beats."""
+
+    kind = ""
+    scope = FLEET
+    watches: Mapping[str, float] = SIGHTS
+
+    def __init__(self, node: Node, settings: FleetSettings) -> None:
+        self._node, self._settings = node, settings
+        self._names = [one.name for one in node.topology.nodes]
+
+    def start(self) -> None:
+        """It remembers nothing: the readings say all."""
+
+    def judge(self, seen: View, memory: None) -> tuple[None, Sequence[Verdict]]:
+        """The level of every node."""
+        split = find_split(seen, len(self._names))
+        return memory, [self._judge(seen, name, split) for name in self._names]
+
+    def _judge(self, seen: View, name: str, split: str) -> Verdict:
+        if self._node.is_under_maintenance(name):
+            return self._say(seen, name, Level.UNSURE, f"{name}: under maintenance, it is not judged")
+        sight = look(seen, name, self._settings)
+        if sight.why:
+            return self._say(seen, name, Level.UNSURE, f"{name}: {sight.why}", unseen=("node.beat_age",))
+        if sight.age <= self._settings.late_s:
+            return self._say(seen, name, Level.CLEAR, f"{name}: its daemon beats")
+        if not sight.late:
+            text = f"{name}: not heard since this daemon began to hear, it has {self._settings.settle_s:g} s"
+            return self._say(seen, name, Level.UNSURE, text)
+        level, text, severity = self.weigh(name, sight, split)
+        return self._say(seen, name, level, text, severity)
+
+    def weigh(self, name: str, sight: Sight, split: str) -> tuple[Level, str, Severity]:
+        """What is said of a node that is late."""
+        raise TypeError(f"{type(self).__name__} does not say what it makes of {name}: {sight}, {split}")
+
+    def _say(
+        self, seen: View, name: str, level: Level, text: str, severity: Severity = Severity.WARNING, unseen: tuple[str, ...] = ()
+    ) -> Verdict:
+        return Verdict(kind=self.kind, subject=name, level=level, text=text, at=seen.now, severity=severity, unseen=unseen)
+
+
+class LateRule(_LifeRule):
+    """Raises a node of which no beat is heard, whatever the reason."""
+
+    kind = "node.late"
+
+    def weigh(self, name: str, sight: Sight, split: str) -> tuple[Level, str, Severity]:
+        """Late is late; the second view is told."""
+        more = f"; {split}, so it may be this side that is cut off" if split else ""
+        text = f"{name}: no beat for {sight.age:.1f} s, the limit is {self._settings.late_s:g} s; {sight.view}{more}"
+        return Level.RAISED, text, Severity.WARNING
+
+
+class GoneRule(_LifeRule):
+    """Raises a node that is silent and does not answer past the broker either."""
+
+    kind = "node.gone"
+
+    def weigh(self, name: str, sight: Sight, split: str) -> tuple[Level, str, Severity]:
+        """Only with a second view, and only while more than half of the site is heard."""
+        text = f"{name}: no beat for {sight.age:.1f} s, and {sight.view}"
+        if sight.age < self._settings.gone_s or sight.answers is None:
+            return Level.UNSURE, text, Severity.CRITICAL
+        if split:
+            return Level.UNSURE, f"{text}; but {split}, so it may be this side that is cut off", Severity.CRITICAL
+        if sight.answers:
+            return Level.UNSURE, f"{text}: the machine is there", Severity.CRITICAL
+        return Level.RAISED, f"{text}: the node is gone; look at its power, its console and its network", Severity.CRITICAL
+
+
+class DaemonRule(_LifeRule):
+    """Raises a node whose machine is there and whose daemon is silent."""
+
+    kind = "daemon.gone"
+
+    def weigh(self, name: str, sight: Sight, split: str) -> tuple[Level, str, Severity]:
+        """The machine must have answered since the last beat."""
+        del split
+        text = f"{name}: no beat of its daemon for {sight.age:.1f} s, but {sight.view}"
+        if sight.age < self._settings.gone_s or sight.answers is None:
+            return Level.UNSURE, text, Severity.WARNING
+        if not sight.answers:
+            return Level.CLEAR, f"{name}: {sight.view}: it is more than its daemon", Severity.WARNING
+        if sight.answering < self._settings.start_s:
+            return Level.UNSURE, f"{text}: it has just come back, its daemon has {self._settings.start_s:g} s", Severity.WARNING
+        advice = "start it there: `systemctl start supernoded`; if it runs, look at its way to the broker"
+        return Level.RAISED, f"{text}: {advice}", Severity.WARNING

@@ -1,0 +1,141 @@
+"""Two daemons of one name, clocks that differ, a site that is split, a breaker that has tripped. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from statistics import median
+
+import msgspec
+
+from supernoded.plugin import Level, Node, Severity, Verdict, View
+from supernoded_fleet.seeing import FLEET, HEARD, OFFSET, RIVAL
+from supernoded_fleet.settings import FleetSettings
+
+BREAKERS = "fleet.breakers"
+BACK = 0.8  # share of the limit below which a clock is right again (ours)
+
+
+class RivalRule:
+    """Raises a name that two daemons use."""
+
+    kind, scope = "node.rival", FLEET
+    watches: Mapping[str, float] = {RIVAL: 60.0, "node.life": 60.0}
+
+    def start(self) -> None:
+        """It remembers nothing."""
+
+    def judge(self, seen: View, memory: None) -> tuple[None, Sequence[Verdict]]:
+        """The level of every name that is heard."""
+        return memory, [self._judge(seen, name) for name in seen.subjects(RIVAL)]
+
+    def _judge(self, seen: View, name: str) -> Verdict:
+        rival = seen.text(RIVAL, name)
+        if rival is None:
+            level, text = Level.UNSURE, f"{name}: it is not known who beats there"
+        elif rival:
+            mine = seen.text("node.life", name) or "another"
+            text = f"{name}: two daemons call themselves so, lives {mine} and {rival}, the limit is one; stop one or give it another name"
+            level = Level.RAISED
+        else:
+            level, text = Level.CLEAR, f"{name}: one daemon beats there"
+        return Verdict(kind=self.kind, subject=name, level=level, text=text, at=seen.now, severity=Severity.CRITICAL)
+
+
+class ClockMemory(msgspec.Struct, frozen=True):
+    """Whose clocks were wrong when last judged."""
+
+    wrong: frozenset[str] = frozenset()
+
+
+class ClockRule:
+    """Raises a clock that differs from the site's: from the median of all, where there are three or more, else from ours."""
+
+    kind, scope = "node.clock", FLEET
+    watches: Mapping[str, float] = {OFFSET: 60.0}
+
+    def __init__(self, settings: FleetSettings) -> None:
+        self._limit = settings.skew_s
+
+    def start(self) -> ClockMemory:
+        """All are right."""
+        return ClockMemory()
+
+    def judge(self, seen: View, memory: ClockMemory) -> tuple[ClockMemory, Sequence[Verdict]]:
+        """The level of every clock that is known."""
+        offsets = {name: seen.number(OFFSET, name) for name in seen.subjects(OFFSET)}
+        known = [offset for offset in offsets.values() if offset is not None]
+        middle = median(known) if len(known) >= 3 else 0.0
+        verdicts = [self._judge(seen, name, offset, middle, memory) for name, offset in offsets.items()]
+        raised = frozenset(one.subject for one in verdicts if one.level is Level.RAISED)
+        unsure = frozenset(one.subject for one in verdicts if one.level is Level.UNSURE)
+        return ClockMemory(raised | (memory.wrong & unsure)), verdicts
+
+    def _judge(self, seen: View, name: str, offset: float | None, middle: float, memory: ClockMemory) -> Verdict:
+        if offset is None:
+            return Verdict(kind=self.kind, subject=name, level=Level.UNSURE, text=f"{name}: its clock is not known", at=seen.now)
+        off = offset - middle
+        limit = self._limit * (BACK if name in memory.wrong else 1.0)
+        level = Level.RAISED if abs(off) > limit else Level.CLEAR
+        text = f"{name}: its clock is {abs(off):.1f} s {'ahead of' if off > 0 else 'behind'} the site's, the limit is {self._limit:g} s"
+        advice = "; look at its time service (`chronyc tracking`): commands and leases go by clocks" if level is Level.RAISED else ""
+        return Verdict(kind=self.kind, subject=name, level=level, text=f"{text}{advice}", at=seen.now)
+
+
+class SplitMemory(msgspec.Struct, frozen=True):
+    """Since when half of the site or less is heard; None = more is."""
+
+    since: float | None = None
+
+
+class SplitRule:
+    """Raises the site when half of it or less is heard: this side takes nothing out meanwhile."""
+
+    kind, scope = "fleet.split", FLEET
+    watches: Mapping[str, float] = {HEARD: 60.0}
+
+    def __init__(self, node: Node, settings: FleetSettings) -> None:
+        self._count, self._node = len(node.topology.nodes), node.name
+        self._patience = settings.split_s
+
+    def start(self) -> SplitMemory:
+        """It is whole."""
+        return SplitMemory()
+
+    def judge(self, seen: View, memory: SplitMemory) -> tuple[SplitMemory, Sequence[Verdict]]:
+        """The level of the site."""
+        heard = seen.number(HEARD, FLEET)
+        if heard is None or self._count < 2:
+            return memory, [self._say(seen, Level.UNSURE, "it is not known how many nodes beat")] if self._count > 1 else []
+        if 2 * heard > self._count:
+            return SplitMemory(), [self._say(seen, Level.CLEAR, f"{heard:.0f} of {self._count} nodes are heard")]
+        since = memory.since if memory.since is not None and memory.since <= seen.now else seen.now
+        text = (
+            f"{self._node} hears {heard:.0f} of {self._count} nodes, where more than half are needed: nothing is taken out of service from "
+            "here; look at the network between the nodes and the broker"
+        )
+        level = Level.RAISED if seen.now - since >= self._patience else Level.UNSURE
+        return SplitMemory(since), [self._say(seen, level, text)]
+
+    def _say(self, seen: View, level: Level, text: str) -> Verdict:
+        return Verdict(kind=self.kind, subject=FLEET, level=level, text=text, at=seen.now, severity=Severity.CRITICAL)
+
+
+class BreakerRule:
+    """Raises the site while a breaker has tripped."""
+
+    kind, scope = "breaker.tripped", FLEET
+    watches: Mapping[str, float] = {BREAKERS: 60.0}
+
+    def start(self) -> None:
+        """It remembers nothing: breakers latch by themselves."""
+
+    def judge(self, seen: View, memory: None) -> tuple[None, Sequence[Verdict]]:
+        """The level of the site."""
+        tripped = seen.flags(BREAKERS, FLEET)
+        if tripped is None:
+            return memory, []
+        names = ", ".join(sorted(tripped))
+        text = f"tripped: {names}; nothing is taken out of service until a person resets it: `supernodectl breakers`" if names else "none"
+        level = Level.RAISED if tripped else Level.CLEAR
+        said = Verdict(kind=self.kind, subject=FLEET, level=level, text=f"breakers {text}", at=seen.now, severity=Severity.CRITICAL)
+        return memory, [said]

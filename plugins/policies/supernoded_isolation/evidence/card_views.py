@@ -1,0 +1,102 @@
+"""What the machine shows of one card: its tool, its bus, its memory and its ports. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import pairwise
+
+from supernoded.plugin import State, Topology, View
+from supernoded_isolation.evidence.words import BUS, MEMORY, NETWORK, TOOL, Evidence
+from supernoded_isolation.health import LOST, RANKS, Table
+
+PRESENT, HEALTH, CHIP, ERRORS, LINK = "card.present", "card.health", "card.chip", "card.errors_uncorrected", "link.state"
+CARD_WATCHES: Mapping[str, float] = {**dict.fromkeys((PRESENT, HEALTH, CHIP, LINK), 30.0), ERRORS: 300.0}
+SPEAKS = RANKS["restart"]  # from this level on a code speaks against its card
+TAKES_OUT = frozenset({"reset", "separate", LOST})  # levels that take a card out by themselves, once sure
+PORTS = 2  # of a card whose ports are all down this many at least: one alone is as well its cable's trouble (ours)
+
+
+def look_at_card(seen: View, card: str, site: Topology, table: Table, *, settled: bool) -> Iterator[Evidence]:
+    """Everything that the machine shows against it. Till it has `settled` after its boot only codes count (fleet row 9)."""
+    yield from _read_codes(seen, card, table)
+    yield from _read_memory(seen, card)
+    if settled:
+        yield from _read_presence(seen, card, site)
+        yield from _read_ports(seen, card, site)
+
+
+def is_well(seen: View, card: str, table: Table, since: float) -> bool:
+    """Whether its tool has had an answer from it since a moment, and none of its codes speaks against it."""
+    looks = [seen.good(PRESENT, card, source) for source in seen.sources(PRESENT, card)]
+    answered = any(one is not None and one.value == 1.0 and one.at >= since for one in looks)
+    missed = any(one is not None and one.value == 0.0 for one in looks)
+    return answered and not missed and not any(_read_codes(seen, card, table))
+
+
+def is_quiet(seen: View, card: str) -> bool:
+    """Whether nothing of it asks for a closer look: a quick one, as there may be thousands."""
+    for source in seen.sources(PRESENT, card):
+        if seen.number(PRESENT, card, source) != 1.0:
+            return False
+    for source in seen.sources(HEALTH, card):
+        if seen.flags(HEALTH, card, source):
+            return False
+    counts = (seen.window(ERRORS, card, source) for source in seen.sources(ERRORS, card))
+    return all(not window or window[0].value == window[-1].value for window in counts)
+
+
+def _read_codes(seen: View, card: str, table: Table) -> Iterator[Evidence]:
+    """Of each source the worst; words that only sum up and say no code are no evidence. A card that is called lost is one of the bus."""
+    chip = next((text for source in seen.sources(CHIP, card) if (text := seen.text(CHIP, card, source))), "")
+    for source in seen.sources(HEALTH, card):
+        reading = seen.good(HEALTH, card, source)
+        flags = reading.value if reading is not None and isinstance(reading.value, frozenset) else frozenset[str]()
+        told = {code: level for code, level in table.judge(flags, chip).items() if RANKS[level] >= SPEAKS and code != "alarm"}
+        if reading is not None and told:
+            code, level = next(iter(told.items()))
+            where = BUS if level == LOST else MEMORY if _is_of_memory(code) else TOOL
+            yield Evidence(where, reading.at, f"{code} asks for {level!r}", grave=level in TAKES_OUT)
+
+
+def _is_of_memory(code: str) -> bool:
+    return code in {"XID48", "XID64", "XID94", "XID95"} or code.startswith(("remap-", "retirement-", "memory-", "sram-"))
+
+
+def _read_memory(seen: View, card: str) -> Iterator[Evidence]:
+    for source in seen.sources(ERRORS, card):
+        counts = [one for one in seen.window(ERRORS, card, source) if one.state is State.GOOD and isinstance(one.value, float)]
+        grown = sum(max(_number(after.value) - _number(before.value), 0.0) for before, after in pairwise(counts))
+        if grown and counts[-1].value != counts[0].value:
+            yield Evidence(MEMORY, counts[-1].at, f"{grown:.0f} uncorrected memory errors came within {counts[-1].at - counts[0].at:.0f} s")
+
+
+def _number(value: object) -> float:
+    return value if isinstance(value, float) else 0.0
+
+
+def _read_presence(seen: View, card: str, site: Topology) -> Iterator[Evidence]:
+    siblings = [one for one in _list_siblings(card, site) if one != card]
+    for source in seen.sources(PRESENT, card):
+        reading = seen.newest(PRESENT, card, source)
+        if reading is None or (reading.state is State.GOOD and reading.value != 0.0):
+            continue
+        if reading.state is State.GOOD:
+            text = f"{source or 'a source'} does not see it: {reading.note or 'it is not on the bus'}"
+            yield Evidence(BUS, reading.at, text, grave=True, hang=True)
+        elif reading.state is State.UNKNOWN and any(seen.number(PRESENT, one, source) == 1.0 for one in siblings):
+            text = f"{source or 'its tool'} has no answer from it while its siblings answer: {reading.note}"
+            yield Evidence(TOOL, reading.at, text.rstrip(": "), hang=True)
+
+
+def _list_siblings(card: str, site: Topology) -> Iterable[str]:
+    node = card.partition("/")[0]
+    return next((one.list_cards() for one in site.nodes if one.name == node), ())
+
+
+def _read_ports(seen: View, card: str, site: Topology) -> Iterator[Evidence]:
+    """All of its ports are down, and so is the far end of each cable that is described and read."""
+    told = [(port, reading) for port in (f"{card}/port0", f"{card}/port1") if (reading := seen.good(LINK, port)) is not None]
+    ends = [seen.number(LINK, site.peer(port)) for port, _ in told if site.peer(port)]
+    if len(told) >= PORTS and all(one.value == 0.0 for _, one in told) and 1.0 not in ends:
+        names = " and ".join(port for port, _ in told)
+        yield Evidence(NETWORK, max(one.at for _, one in told), f"{names} are down, and so is what is seen of their other ends")

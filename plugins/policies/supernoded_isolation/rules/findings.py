@@ -1,0 +1,57 @@
+"""What an inquiry remembers and what it finds."""
+
+from __future__ import annotations
+
+import msgspec
+
+from supernoded_isolation.evidence import Evidence, Mark
+
+SILENT, FAULTY = "card.silent", "card.faulty"
+
+
+class Memory(msgspec.Struct, frozen=True):
+    """Of suspects alone, but for what is past. Times are on the scale of `Clock.now`, which is Unix seconds in every life."""
+
+    marks: dict[str, dict[str, Mark]] = {}  # card -> what is seen of it
+    since: dict[str, float] = {}  # card -> since when it is a suspect
+    kinds: dict[str, str] = {}  # card -> as what it is blamed, for as long as it is a suspect: one card has one of both incidents
+    raised: dict[str, float] = {}  # subject -> when this rule has raised it
+    blamed: dict[str, list[float]] = {}  # card -> when it was blamed
+    processes: dict[str, list[float]] = {}  # card -> when a process on it was blamed in its place
+    quiet: dict[str, float] = {}  # rank or job -> since when it holds others up, or hangs
+    swept: float = 0.0  # when all cards were looked at
+    cleared: float = 0.0  # when of all subjects was said how they are
+
+
+class Finding(msgspec.Struct, frozen=True):
+    """One suspect."""
+
+    card: str
+    evidence: tuple[Evidence, ...]
+    blame: tuple[Evidence, ...] = ()  # empty = it is not to blame
+    excuse: str = ""  # what is to blame in its place, as a sentence
+    thing: str = ""  # what it shares with other suspects, and these
+    others: tuple[str, ...] = ()
+    rank: str = ""  # the one on it that holds others up, or hangs with all the others
+    job: str = ""  # of the rank on it, whatever that does
+    kind: str = ""  # as what it is blamed
+    since: float = 0.0  # it is a suspect
+    urgent: bool = False  # its job is dead, and waits for nothing but a spare
+
+
+class Standstill(msgspec.Struct, frozen=True):
+    """A rank that holds its job up, or a job that hangs and nobody can say for whom, on cards that look well."""
+
+    subject: str
+    cards: tuple[str, ...]
+    text: str
+    sure: bool  # enough was seen of its cards: its processes are to blame
+    told: bool = False  # people are told all the same, and nothing is started anew
+
+
+class Findings(msgspec.Struct, frozen=True):
+    """All that is found at one moment."""
+
+    cards: tuple[Finding, ...] = ()
+    standstills: tuple[Standstill, ...] = ()
+    few: bool = False  # so few cards that all are always told

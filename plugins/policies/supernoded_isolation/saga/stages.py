@@ -1,0 +1,223 @@
+"""The stages of both orders. Each says what it wants of a scene; see `stage`."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from supernoded.plugin import State, View
+from supernoded_isolation.evidence.words import clip
+from supernoded_isolation.saga.place import AGE, DURABLE, SAVE_TIME, STEP, STEP_TIME, find_job, find_least, find_most, find_serial
+from supernoded_isolation.saga.stage import (
+    Answer,
+    Order,
+    Scene,
+    Steps,
+    Stop,
+    attempt,
+    find_deeds,
+    is_assumed,
+    is_done,
+    is_sent,
+    make_step,
+    side_by_side,
+)
+from supernoded_isolation.saga.substitute import Substitute, find_substitute
+
+STEPS_FLOOR_S, STEPS_MORE_S = 15.0, 45.0  # for the job to step again: max(15 s, 3 x p95 of its steps) + 45 s (design section 14)
+STEPS_SHARE = 3.0
+LONGEST_REASON = 1_000  # characters of a hold, which goes from node to node (ours)
+LEAST_READINGS = 2  # of a step that goes up
+SAVE_FLOOR_S = 15.0  # the shortest time that a checkpoint is given (ours)
+
+
+def hold(scene: Scene) -> Answer:
+    """The take-out: granted by who has the role `fleet`. Under the name of its place, so that a later life knows what it was about."""
+    place, cause = scene.place, find_cause(scene)
+    details = {"cause": cause, "serial": find_serial(scene.seen, scene.world, place.card)}
+    reason = clip(scene.case.incident.text, LONGEST_REASON)
+    return attempt(scene, Order("hold", "card.hold", place.card, reason, scene.settings.hold_s, key=place.name, details=details))
+
+
+def find_cause(scene: Scene) -> str:
+    """In a word, what breakers count."""
+    lost = any(
+        scene.seen.number("card.present", scene.place.card, one) == 0.0 for one in scene.seen.sources("card.present", scene.place.card)
+    )
+    return "lost" if lost else "silent" if scene.case.incident.kind == "card.silent" else "fault"
+
+
+def capture(scene: Scene) -> Steps:
+    """The bundle of evidence; asked for at once, and nothing waits for it."""
+    place = scene.place
+    order = Order("capture", "card.capture", place.card, f"evidence: {scene.case.incident.text}", scene.settings.capture_s)
+    return () if find_deeds(scene.record, "capture") or not place.card else (make_step(scene, order, "capture"),)
+
+
+def checkpoint(scene: Scene) -> Answer:
+    """A step that is durable and newer than the trouble, while the card is alive (safety rule 27). Without one nothing is taken out.
+
+    No checkpoint can be had of a job that hangs, and a card that is lost has nothing to save any more: these pass.
+    """
+    place, seen = scene.place, scene.seen
+    if not place.rank or is_sent(scene.record, "hold") or is_done(scene.record, "save"):
+        return None
+    if hangs(scene) or find_cause(scene) == "lost" or is_saved(scene):
+        return None
+    seconds = find_save_time(seen, place.job, scene.settings.checkpoint_s)
+    reason = f"{place.card} is to be replaced: save at the next step that all ranks agree on, and run on"
+    order = Order("save", "job.checkpoint", place.job, reason, seconds, amount=seconds)
+    answer = attempt(scene, order, tries=1)
+    if isinstance(answer, Stop):
+        return Stop(
+            f"{place.card} is left in service: no step is durable and newer than its trouble, so its job is not touched ({answer.text})"
+        )
+    return answer
+
+
+def hangs(scene: Scene) -> bool:
+    """Whether its job hangs, or its rank holds it up."""
+    job = find_job(scene.seen, scene.place.job)
+    return job is not None and (job.hangs or any(rank.card == scene.place.card for rank in job.culprits))
+
+
+def is_dead(scene: Scene) -> bool:
+    """Whether no rank is left of its job that could wait or save."""
+    job = find_job(scene.seen, scene.place.job)
+    return job is not None and job.is_dead
+
+
+def is_saved(scene: Scene) -> bool:
+    """Whether a step was taken after the trouble began, and is durable."""
+    age = find_least(scene.seen, AGE, scene.place.job)
+    return age is not None and scene.now - age > scene.case.incident.opened
+
+
+def find_save_time(seen: View, job: str, most: float) -> float:
+    """Seconds for a checkpoint: two steps to agree on one and end it, and twice the worst save."""
+    step, save = find_most(seen, STEP_TIME, job) or 0.0, find_most(seen, SAVE_TIME, job)
+    return min(max(2.0 * step + 2.0 * save, SAVE_FLOOR_S), most) if save is not None else most
+
+
+def abort(scene: Scene) -> Answer:
+    """End the collective, so that no rank waits for the card any more; a job of which no rank is left has none."""
+    place, begun = scene.place, find_deeds(scene.record, "abort")
+    later = scene.record.list_of("fence", "remap", "resume")  # it was passed, and the ranks that are there now are those of a new start
+    if not place.rank or (not begun and (later or is_dead(scene))):
+        return None
+    reason = (
+        "end the collective that hangs" if scene.case.incident.kind == "rank.silent" else f"{place.card} is replaced: end the collective"
+    )
+    return attempt(scene, Order("abort", "job.abort", place.job, reason, scene.settings.order_s, details=place.details))
+
+
+def fence(scene: Scene) -> Answer:
+    """Nothing reaches the card any more. One whose node does not answer cannot be fenced: its ranks are ended, and the job goes on."""
+    place = scene.place
+    reason = f"{place.card} is out of service: {scene.case.incident.text}"
+    answer = attempt(scene, Order("fence", "card.isolate", place.card, reason, scene.settings.order_s))
+    return None if isinstance(answer, Stop) else answer
+
+
+def end_and_fence(scene: Scene) -> Answer:
+    """First the collective, then the fence."""
+    answer = abort(scene)
+    return fence(scene) if answer is None else answer
+
+
+def substitute(scene: Scene) -> Answer:
+    """A spare that has passed its test, else a replica to give up; stops when there is neither (safety rule 31)."""
+    return find_substitute(scene).answer if scene.place.rank else None
+
+
+def end_and_find(scene: Scene) -> Answer:
+    """The card is fenced while a spare is tested."""
+    ended = end_and_fence(scene)
+    return side_by_side(ended, _wait_for(substitute(scene), ended))
+
+
+def _wait_for(answer: Answer, ended: Answer) -> Answer:
+    """Without a spare the card is fenced all the same, before people are told."""
+    return () if isinstance(answer, Stop) and ended is not None and not isinstance(ended, Stop) else answer
+
+
+def remap(scene: Scene) -> Answer:
+    """The new rank map: one rank on the spare, or one replica less."""
+    place = scene.place
+    if not place.rank or is_done(scene.record, "remap"):
+        return None
+    found = find_substitute(scene)
+    if found.answer is not None or find_deeds(scene.record, "remap"):
+        return found.answer if found.answer is not None else _map(scene, found)
+    last = find_deeds(scene.record, "abort") or find_deeds(scene.record, "hold")
+    ended = [deed.outcome.at for deed in last if deed.done and deed.outcome is not None]
+    if ended and count_steps(scene.seen, place.job, max(ended)) > 0:
+        return Stop(f"{place.job} steps again, started by somebody else: it is left as it is")
+    return _map(scene, found)
+
+
+def _map(scene: Scene, found: Substitute) -> Answer:
+    place = scene.place
+    reason = (
+        f"{place.rank} goes from {place.card} to {found.card}" if found.card else f"{place.job} goes on without ranks {found.say_dropped()}"
+    )
+    return attempt(
+        scene, Order("remap", "job.remap", place.job, reason, scene.settings.order_s, details={**place.details, **found.details})
+    )
+
+
+def resume(scene: Scene) -> Answer:
+    """Go on from the newest whole step; after a new map only."""
+    place = scene.place
+    if not place.rank:
+        return None
+    reason, patience = "go on from the newest whole step", scene.settings.restore_s
+    return attempt(scene, Order("resume", "job.resume", place.job, reason, patience, details=place.details))
+
+
+def verify(scene: Scene) -> Answer:
+    """Whether steps go up, by two readings; waits as long as they may take to."""
+    deeds = [deed for deed in find_deeds(scene.record, "resume") if deed.done]
+    if not scene.place.rank or not deeds or is_assumed(deeds[-1]) or scene.record.name("tell", "done") in scene.case.done:
+        return None
+    began = deeds[-1].outcome.at if deeds[-1].outcome is not None else scene.now
+    if count_steps(scene.seen, scene.place.job, began) > 0:
+        return None
+    limit = max(STEPS_FLOOR_S, STEPS_SHARE * (find_most(scene.seen, STEP_TIME, scene.place.job) or 0.0)) + STEPS_MORE_S
+    waited = scene.now - began
+    return () if waited < limit else Stop(f"{scene.place.job} was started again {waited:.0f} s ago, and its steps are not seen to go up")
+
+
+def count_steps(seen: View, job: str, since: float) -> int:
+    """How many steps a job has done since, as one of its nodes says at two times at least."""
+    most = 0
+    for source in seen.sources(STEP, job):
+        window = [one for one in seen.window(STEP, job, source) if one.at > since and one.state is State.GOOD]
+        values = [one.value for one in window if isinstance(one.value, float)]
+        if len(values) >= LEAST_READINGS:
+            most = max(most, int(sum(max(after - before, 0.0) for before, after in pairwise(values))))  # a fall is the restore
+    return most
+
+
+def say_lost(scene: Scene) -> str:
+    """How many steps are done again, as a sentence; empty for a card without a rank."""
+    place = scene.place
+    if not place.rank:
+        return ""
+    whole = find_most(scene.seen, DURABLE, place.job)
+    begun = [deed.outcome.at for deed in find_deeds(scene.record, "resume") if deed.done and deed.outcome is not None]
+    first = _find_first(scene.seen, place.job, begun[-1]) if begun else None
+    known = [one for one in (whole, first) if one is not None and one <= place.step]
+    restored = max(known, default=None)
+    if place.step < 0 or restored is None:
+        return " How many steps were lost is not known: look at job.step."
+    return f" It was at step {place.step} and went on from step {restored:.0f}: {place.step - restored:.0f} steps are done again."
+
+
+def _find_first(seen: View, job: str, since: float) -> float | None:
+    told = [
+        one.value
+        for source in seen.sources(STEP, job)
+        for one in seen.window(STEP, job, source)
+        if one.at > since and one.state is State.GOOD and isinstance(one.value, float)
+    ]
+    return min(told, default=None)

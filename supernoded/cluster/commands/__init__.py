@@ -1,0 +1,1 @@
+"""Signed commands between nodes, and which node performs an action."""

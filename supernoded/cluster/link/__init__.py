@@ -1,0 +1,1 @@
+"""The one link to the broker: session, outbox, embedded broker."""

@@ -1,0 +1,1 @@
+"""Who has which role: seats fixed or leased, their candidates and views."""

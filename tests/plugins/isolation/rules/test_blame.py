@@ -1,0 +1,220 @@
+"""Who is blamed, and who is not: fleet.md section 5, rows 9, 11 to 13, 17, 19 and 20, and near misses."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from supernoded.plugin import Level
+from tests.plugins.isolation.site import CARDS, JOB, SETTINGS, Court, Site
+
+CARD = CARDS[2]
+
+
+def test_a_card_that_hangs_with_its_rank_is_blamed(court: Court) -> None:
+    court.site.hung.add(CARD)
+    court.site.silence(2)
+    court.run(1)
+    assert court.raised == set()  # one look of the tool may be a hiccup
+    court.run(1)
+    assert court.raised == {("card.silent", CARD)}
+    text = court.text("card.silent", CARD)
+    assert "job/llm/rank2 is silent, and 6 others wait for it (ranks)" in text
+    assert "has no answer from it while its siblings answer: timed out (tool)" in text
+
+
+def test_a_job_that_hangs_for_nobody_in_particular_and_one_card_that_does_not_answer(court: Court) -> None:
+    court.site.states = dict.fromkeys(court.site.places, "waiting")
+    court.site.hung.add(CARD)
+    court.run(2)
+    assert court.raised == {("card.silent", CARD)}
+
+
+def test_a_silent_rank_on_a_card_that_looks_well_blames_the_process(court: Court) -> None:
+    court.site.silence(2)
+    court.run(8)
+    assert court.raised == {("rank.silent", f"{JOB}/rank2")}
+    assert "its process is to blame, and not its card" in court.text("rank.silent", f"{JOB}/rank2")
+
+
+def test_a_second_time_on_the_same_card_speaks_against_it(court: Court) -> None:
+    court.site.silence(2)
+    court.run(2)
+    court.site.states, court.site.behind = {}, set()
+    court.run(4)
+    assert court.raised == set()
+    court.site.silence(2)
+    court.run(2)
+    assert court.raised == {("card.silent", CARD)}
+    assert "a process on it was blamed and started anew" in court.text("card.silent", CARD)
+
+
+def test_not_when_that_is_long_ago(court: Court) -> None:
+    court.site.silence(2)
+    court.run(2)
+    court.site.states, court.site.behind = {}, set()
+    court.run(4)
+    court.site.now += SETTINGS.again_s
+    court.site.silence(2)
+    court.run(2)
+    assert court.raised == {("rank.silent", f"{JOB}/rank2")}
+
+
+def test_a_process_is_not_blamed_before_its_card_was_seen_well_since(court: Court) -> None:
+    court.site.hung.add(CARD)
+    court.run(1)
+    court.site.silence(2)
+    court.site.history.add([one for one in court.site.read() if one.subject.startswith("job/")], 13.0)
+    court.ask()
+    assert ("rank.silent", f"{JOB}/rank2") not in court.raised
+
+
+def test_one_hiccup_of_a_tool_blames_nobody(court: Court) -> None:
+    court.site.hung.add(CARD)
+    court.run(1)
+    court.site.hung.clear()
+    court.run(4)
+    assert court.raised == set()
+
+
+def test_a_tool_that_hangs_for_all_blames_no_card(court: Court) -> None:
+    """Row 19: never because the checker is slow."""
+    court.site.hung.update(CARDS[:4])
+    court.run(8)
+    court.site.silence(2)
+    court.run(8)
+    assert court.raised == set()
+
+
+@pytest.mark.parametrize("code", ["8C03A000", "XID48", "remap-failed", "XID79"])
+def test_a_code_that_takes_a_card_out_needs_a_second_look_and_time(court: Court, code: str) -> None:
+    court.site.codes[CARD] = frozenset({code})
+    court.run(3)
+    assert court.raised == set()
+    court.run(4)
+    assert court.raised == {("card.faulty", CARD)}
+
+
+@pytest.mark.parametrize("code", ["A4025021", "8C084E00", "XID94", "XID13", "DEAD0001", "warning", "alarm"])
+def test_codes_that_do_not_take_it_out(court: Court, code: str) -> None:
+    """Row 12: a level below reset is told as card.fault, and no card is replaced for it alone."""
+    court.site.codes[CARD] = frozenset({code})
+    court.run(20)
+    assert court.raised == set()
+
+
+def test_a_weaker_code_and_another_view_do(court: Court) -> None:
+    court.site.codes[CARD] = frozenset({"DEAD0001"})
+    court.site.silence(2)
+    court.run(2)
+    assert court.raised == {("card.silent", CARD)}
+
+
+def test_a_card_that_is_gone_while_its_rank_died(court: Court) -> None:
+    court.site.gone.add(CARD)
+    court.site.silence(2)
+    court.site.states[2] = "gone"
+    court.run(3)
+    assert court.raised == {("card.silent", CARD)}
+
+
+def test_it_is_one_incident_of_one_kind(court: Court) -> None:
+    court.site.gone.add(CARD)
+    court.site.silence(2)
+    court.run(20)
+    assert court.raised == {("card.silent", CARD)}
+    court.site.states, court.site.behind = {}, set()
+    court.site.places[2] = "n2/card0"
+    court.run(20)
+    assert court.raised == set()
+    assert court.levels["card.silent", CARD].level is Level.CLEAR
+
+
+def test_faulty_first_stays_faulty_when_the_job_waits_later(court: Court) -> None:
+    court.site.codes[CARD] = frozenset({"8C03A000"})
+    court.run(8)
+    court.site.silence(2)
+    court.run(4)
+    assert court.raised == {("card.faulty", CARD)}
+
+
+def test_after_an_abort_nobody_is_silent(court: Court) -> None:
+    court.site.states = dict.fromkeys(court.site.places, "gone")
+    court.run(8)
+    assert court.raised == set()
+
+
+def test_a_job_that_died_with_its_card_is_not_kept_waiting(court: Court) -> None:
+    court.site.gone.add(CARD)
+    court.site.states = dict.fromkeys(court.site.places, "gone")
+    court.run(3)
+    assert court.raised == {("card.faulty", CARD)}
+
+
+@pytest.mark.parametrize("state", ["saving", "phase"])
+def test_a_save_or_an_evaluation_is_no_hang(court: Court, state: str) -> None:
+    court.site.states = {**dict.fromkeys(court.site.places, "waiting"), 2: state}
+    court.run(20)
+    assert court.raised == set()
+
+
+def test_a_job_that_hangs_with_all_cards_well_is_started_anew_after_a_while(court: Court) -> None:
+    court.site.states = dict.fromkeys(court.site.places, "waiting")
+    court.run(5)
+    assert court.raised == set()
+    court.run(4)
+    assert court.raised == {("rank.silent", JOB)}
+
+
+def test_ranks_that_are_alone_on_their_nodes_hold_nobody_up(court: Court) -> None:
+    """Each daemon calls its only rank silent; those that have all done the same step are a job that hangs."""
+    court.site.states = dict.fromkeys(court.site.places, "silent")
+    court.run(3)
+    assert court.raised == set()
+
+
+def test_a_restart_without_memory_clears_what_is_over(site: Site) -> None:
+    court = Court(site)
+    court.run(1)
+    assert court.levels["card.faulty", CARD].level is Level.CLEAR
+    assert court.levels["rank.silent", f"{JOB}/rank2"].level is Level.CLEAR
+    assert court.levels["card.software", JOB].level is Level.CLEAR
+
+
+def test_memories_survive_json(court: Court) -> None:
+    court.site.hung.add(CARD)
+    court.site.silence(2)
+    court.run(3)
+    for rule in court.rules:
+        memory = court.memories[rule.kind]
+        assert msgspec.json.decode(msgspec.json.encode(memory), type=type(memory)) == memory
+
+
+def test_uncorrected_memory_errors_that_come_and_a_silent_rank(court: Court) -> None:
+    court.site.more[CARD, "card.errors_uncorrected"] = 3.0
+    court.run(2)
+    court.site.more[CARD, "card.errors_uncorrected"] = 5.0
+    court.run(1)
+    assert court.raised == set()
+    court.site.silence(2)
+    court.run(2)
+    assert court.raised == {("card.silent", CARD)}
+    assert "2 uncorrected memory errors came" in court.text("card.silent", CARD)
+
+
+def test_errors_at_first_sight_are_a_baseline(court: Court) -> None:
+    court.site.more[CARD, "card.errors_uncorrected"] = 500.0
+    court.site.silence(2)
+    court.run(3)
+    assert court.raised == {("rank.silent", f"{JOB}/rank2")}
+
+
+def test_all_ports_down_is_a_view_of_its_own_and_one_port_is_not(court: Court) -> None:
+    court.site.more[f"{CARD}/port0", "link.state"] = 0.0
+    court.site.more[f"{CARD}/port1", "link.state"] = 1.0
+    court.site.silence(2)
+    court.run(3)
+    assert court.raised == {("rank.silent", f"{JOB}/rank2")}
+    court.site.more[f"{CARD}/port1", "link.state"] = 0.0
+    court.run(2)
+    assert ("card.silent", CARD) in court.raised

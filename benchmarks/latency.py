@@ -19,7 +19,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from benchmarks.measuring import CARDS, Row, cpu_load, find_percentile, make_parser, make_row, scratch, show
-from supernoded.daemon import Daemon, build, run
+from supernoded.building import Daemon, build
+from supernoded.daemon import run
 from supernoded.journal.sqlite import PRAGMAS
 from supernoded.plugin import (
     NODE,

@@ -12,9 +12,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from supernoded import __version__
+from supernoded.building import collect_parts, open_nodes
 from supernoded.checking import find_problems
 from supernoded.cluster.roles.seats import FixedSeats
-from supernoded.daemon import collect_parts, open_nodes
 from supernoded.errors import SupernodedError
 from supernoded.ports import Ports, system_ports
 from supernoded.process import run_process

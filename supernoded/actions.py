@@ -13,7 +13,7 @@ from supernoded.errors import FencedError, JournalError, NotHeldError, RefusedEr
 from supernoded.guards import Guard, Tally, is_from_the_future
 from supernoded.journal import entries
 from supernoded.journal.writer import Journal
-from supernoded.model import Action, Effect, Outcome, Result, Sight, is_protective
+from supernoded.model import CAME_TO_NOTHING, Action, Effect, Outcome, Result, Sight, is_protective
 from supernoded.parts import Actuator
 from supernoded.supervisor import HungError, bounded
 from supernoded.vetting import vet_sight
@@ -81,7 +81,7 @@ class Performer:
             if sight.effect is Effect.PRESENT:
                 return self._end(action, Result.DONE, sight.text or "the effect is seen")
             if sight.final and sent:
-                return self._end(action, Result.UNCONFIRMED, f"it came to nothing: {sight.text or sight.effect.value}")
+                return self._end(action, Result.UNCONFIRMED, f"{CAME_TO_NOTHING}{sight.text or sight.effect.value}")
             if now >= action.deadline or is_from_the_future(action, now):
                 return self._give_up(action, sent=sent, refusal=refusal, sight=sight)
             if sight.effect is Effect.ABSENT and now - sent_at >= RESEND and not self._is_hanging(action):

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from supernoded.errors import FencedError
 from supernoded.incidents import Change, Edge, Ledger, Merged, Opened, Widened
 from supernoded.journal import entries
+from supernoded.journal.actions import renew
 from supernoded.model import Action, Incident, Verdict
 from supernoded.supervisor import keep
 from supernoded.worker import Bureau, Worker, ask, write
@@ -58,7 +59,7 @@ class Casework:
         """Take up what an earlier life left, then work whatever opens. Ends with FencedError when the role is lost."""
         left: dict[str, list[Action]] = {}
         for action in await ask(self._b.journal, entries.open_intents(self._b.scope), list[Action]()):
-            left.setdefault(action.incident, []).append(action)
+            left.setdefault(action.incident, []).append(renew(action, self._b.epoch))  # an earlier holder's epoch is fenced
         async with asyncio.TaskGroup() as group:
             opened = [self._news.get_nowait() for _ in range(self._news.qsize())]  # while we asked; in the order of their opening
             for incident in opened:

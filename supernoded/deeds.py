@@ -10,7 +10,7 @@ from collections.abc import Set as AbstractSet
 
 import msgspec
 
-from supernoded.model import Outcome, Result, Step
+from supernoded.model import CAME_TO_NOTHING, Outcome, Result, Step
 from supernoded.parts import Case
 
 SENT = frozenset({Result.DONE, Result.UNCONFIRMED})  # its order may have arrived
@@ -34,6 +34,11 @@ class Deed(msgspec.Struct, frozen=True):
     def done(self) -> bool:
         """Whether its effect was seen."""
         return self.outcome is not None and self.outcome.result is Result.DONE
+
+    @property
+    def failed(self) -> bool:
+        """Whether it was tried and is seen to have failed; what was only not seen in time may be well."""
+        return self.outcome is not None and self.outcome.result is Result.UNCONFIRMED and self.outcome.text.startswith(CAME_TO_NOTHING)
 
 
 class Record(msgspec.Struct, frozen=True):

@@ -53,12 +53,17 @@ def guard_lease(held: Callable[[str], str | None]) -> Guard:
 
 
 def guard_holds(holds: Callable[[], Sequence[Hold]]) -> Guard:
-    """What somebody else has taken out is left alone (safety rule 1), unless it protects, or takes back what is the policy's own."""
+    """What somebody else has taken out is left alone (safety rule 1), unless it protects, or takes back what is the policy's own.
+
+    A second hold on the very same card touches nothing: each lifts its own.
+    """
 
     def guard(action: Action, now: float) -> str | None:
         if is_protective(action.step.kind) or action.step.kind == NOTIFY or action.step.kind in WAYS_BACK:
             return None
         for hold in holds():
+            if action.step.kind == "card.hold" and hold.subject == action.step.target:
+                continue
             if hold.stands(now) and hold.owner != action.policy and _is_within(action.step.target, hold.subject):
                 return f"{hold.subject} is held by {hold.owner}: {hold.reason}"
         return None
@@ -98,7 +103,7 @@ class Tally:
             self._sent.append((now, action.step.kind, action.step.target, action.id))
 
     def guard(self, action: Action, now: float) -> str | None:
-        """Refuse what would be too much in a minute, or too often on one subject. The new map of a job that was ended is not kept waiting."""
+        """Refuse what would be too much in a minute, or too often on one subject. The map of a job that was ended is not kept waiting."""
         if is_protective(action.step.kind) or action.step.kind in TOUCHES_NOTHING:
             return None
         others = [row for row in self._sent if row[3] != action.id]

@@ -51,12 +51,14 @@ class History:
         self._windows = windows
         self._most = most
         self._count = 0
+        self._turns = 0  # how often something was added
         self._series: dict[str, dict[str, dict[str, Series]]] = {}  # quantity -> subject -> source -> series
         self._grown: set[str] = set()  # quantities with a new series, which are not in order yet
 
     def add(self, readings: Iterable[Reading], fresh_for: float) -> set[str]:
         """Take in what a sensor read; each counts as fresh for `fresh_for` seconds. Gives the quantities of which one has turned."""
         turned = set[str]()
+        self._turns += 1
         for reading in readings:
             views = self._series.setdefault(reading.quantity, {}).setdefault(reading.subject, {})
             series = views.get(reading.source)
@@ -103,7 +105,7 @@ class History:
         """What somebody who watches these quantities sees at `now`."""
         for quantity in self._grown.intersection(watches):
             self._sort(quantity)
-        return View(self._series, now, watches)
+        return View(self._series, now, watches, self._turns)
 
     def count(self, quantities: Iterable[str]) -> int:
         """How many subjects these quantities were read for, each quantity's apart."""
@@ -148,10 +150,13 @@ class View:
     alphabetical order, that has a GOOD reading; counters of two sources have nothing to do with each other, so ask those by source.
     """
 
-    __slots__ = ("_series", "_watches", "now")
+    __slots__ = ("_series", "_watches", "now", "turn")
 
-    def __init__(self, series: Mapping[str, Mapping[str, Mapping[str, Series]]], now: float, watches: Mapping[str, float]) -> None:
+    def __init__(
+        self, series: Mapping[str, Mapping[str, Mapping[str, Series]]], now: float, watches: Mapping[str, float], turn: int = 0
+    ) -> None:
         self._series, self._watches, self.now = series, watches, now
+        self.turn = turn  # of the history: two views with one turn and one `now` show the same
 
     def _of(self, quantity: str) -> Mapping[str, Mapping[str, Series]]:
         if quantity not in self._watches:

@@ -128,7 +128,8 @@ class House:
         if self.journal.health:
             sentences.append(f"journal: {self.journal.health}")
         if self.database is not None and self.database.health:
-            sentences.append(f"database: {self.database.health}; roles are neither renewed nor taken")
+            text = "roles are neither renewed nor taken: see that it is up and reached"
+            sentences.append(f"database {self.database.place}: {self.database.health}; {text}")
         if not self.session.state.connected and self.clock.now() - self.started > GRACE:
             sentences.append(f"no MQTT session with {self.broker}: {self.session.state.text}")
         sentences += [

@@ -185,9 +185,13 @@ class Ledger:
         return wider
 
     def _is_near(self, incident: Incident, at: float) -> bool:
-        """Whether its newest edge lies within the window around `at` (a clock that was set back leaves edges in the future)."""
+        """Whether something was struck within the window around `at` (a clock that was set back leaves edges in the future).
+
+        That a trouble went is no blow: what an earlier life left open is often seen clear at the first look.
+        """
         subjects = incident.members or (incident.subject,)
-        newest = max((t.since for s in subjects if (t := self._tracks.get((incident.kind, s))) is not None), default=incident.opened)
+        tracks = (self._tracks.get((incident.kind, subject)) for subject in subjects)
+        newest = max((track.since for track in tracks if track is not None and track.raised), default=incident.opened)
         return abs(at - newest) <= self._window
 
     def _merge_around(self, own: Incident, verdict: Verdict) -> list[Change]:
@@ -282,6 +286,6 @@ def _is_forgotten(track: _Track, now: float) -> bool:
 
 
 def _common_text(kind: str, thing: str, members: tuple[str, ...]) -> str:
-    where = "many subjects within a minute" if thing == SITE else f"subjects that share {thing}"
+    where = "subjects within a minute" if thing == SITE else f"subjects that share {thing}"
     more = f" and {len(members) - MOST_NAMED} more" if len(members) > MOST_NAMED else ""
     return f"{kind} on {len(members)} {where}: {', '.join(members[:MOST_NAMED])}{more}"

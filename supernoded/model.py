@@ -157,6 +157,9 @@ class Action(Word, frozen=True, kw_only=True):
     policy: str = ""  # the plugin whose remedy asked for it
 
 
+CAME_TO_NOTHING = "it came to nothing: "  # how the outcome begins of what was tried and is seen to have failed
+
+
 class Sight(Word, frozen=True, kw_only=True, gc=False):
     """What a device shows of an action's effect. `final` = it was tried and has failed, and waiting shows nothing else."""
 

@@ -7,7 +7,8 @@ import logging
 import signal
 from collections.abc import Callable
 
-from supernoded.daemon import Daemon, build, run
+from supernoded.building import Daemon, build
+from supernoded.daemon import run
 from supernoded.errors import SupernodedError
 from supernoded.ports import Ports
 from supernoded.settings import Settings

@@ -16,7 +16,7 @@ from supernoded.model import Action, Event, Incident, Outcome, Result, Severity
 
 _LEVELS = {Severity.INFO: logging.INFO, Severity.WARNING: logging.WARNING, Severity.CRITICAL: logging.ERROR}
 
-LINGER = 0.2  # seconds, for the journal to write what was posted
+LINGER = 0.1  # seconds, for the journal to write what was posted
 RETRY = 5.0  # seconds, while the journal takes nothing
 
 

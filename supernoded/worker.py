@@ -140,7 +140,7 @@ class Worker:
             return self._is_kept_open()
         if not any(_may_stand(name, outcome) for name, outcome in self._done.items()):
             return False
-        return any(step.kind != NOTIFY for step in self._next_steps(self._done, still_raised=False))
+        return self._is_kept_open() or any(step.kind != NOTIFY for step in self._next_steps(self._done, still_raised=False))
 
     def _is_kept_open(self) -> bool:
         keeps_open = getattr(self._remedy, "keeps_open", None)

@@ -7,6 +7,8 @@ from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 
+from sim_hardware.devices.tools import TOOLS
+from sim_hardware.drives.stage import DRAINED
 from sim_hardware.plant import site as plant
 from sim_hardware.plant.kinds import KINDS
 from sim_hardware.rack import Rack, RackError, load_rack
@@ -83,6 +85,7 @@ def view_rack(name: str) -> RackView:
     """See `supernoded.chaos.drive.Drive.view`."""
     rack = load_known_rack(name)
     sensors = {(sensor.subject, sensor.quantity): sensor.unit for sensor in plant.sensors(plant.start(rack, 0))}
+    sensors |= {(node.name, DRAINED): "text" for node in rack.nodes}
     subjects = {family: tuple(members) for family, members in _list_subjects(rack, {subject for subject, _ in sensors}).items()}
     return RackView(
         name=name,
@@ -129,6 +132,7 @@ def _list_subjects(rack: Rack, measured: set[str]) -> Mapping[str, Sequence[str]
         ],
         "broker": ["broker"],
         "database": ["database"],
+        "tool": [f"{node}/{tool}" for node in nodes for tool in TOOLS],
         "network": ["network"],  # between nodes, broker and database
         "fleet": ["fleet"],  # all nodes together, as daemons tell of them
         "device": list(_list_devices(rack)),

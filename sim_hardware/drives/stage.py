@@ -16,6 +16,7 @@ from supernoded.chaos.drive import Happened, Injection, Told
 from supernoded.errors import ChaosError
 from supernoded.model import Effect, Sight, Value
 
+DRAINED = "slurm.reason"  # quantity: why a node is drained there, or `none`
 _SIGHTS: Mapping[bool | None, Sight] = MappingProxyType(
     {True: Sight(effect=Effect.PRESENT), False: Sight(effect=Effect.ABSENT), None: Sight(effect=Effect.UNKNOWN)}
 )
@@ -60,7 +61,9 @@ class RigStage:
         return _SIGHTS[await CATALOGUE[injection.fault].shows(self._rig, injection.target, injection.parameters)]
 
     def truth(self, subject: str, quantity: str) -> Value:
-        """See `Stage.truth`."""
+        """See `Stage.truth`; what is written of a node in the workload manager is no matter of the plant."""
+        if quantity == DRAINED and subject in self._rig.tools:
+            return self._rig.tools[subject].slurm.find(subject).reason or "none"
         try:
             return self._rig.world.truth(subject, quantity)
         except UnknownSensorError as error:

@@ -39,8 +39,14 @@ async def _find_last(place: Place, log: str, subject: str, *words: str) -> str:
 
 
 async def _see_silent(place: Place, _: Nothing) -> bool:
-    """The last that the library's log says of the rank."""
-    return "no heartbeat" in await _find_last(place, "hccl.log", place.target, "heartbeat")
+    """The last that the library's log says of the rank; its process does not outlive the communicator."""
+    for line in reversed(await read_log(place.rig, place.rig.world.rack.nodes[0].name, "hccl.log")):
+        words = line.split()
+        if place.target in words and "heartbeat" in words:
+            return "no heartbeat" in line
+        if place.owner in words and ("communicator aborted" in line or "communicator destroyed" in line):
+            return False
+    return False
 
 
 async def _see_failed(place: Place, _: Nothing) -> bool:

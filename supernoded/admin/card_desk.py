@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from supernoded.admin.desk import Caller
-from supernoded.cards.by_hand import CARD, CHANGE, DO, LOOK, OWNER, PASSED, REASON, SAID, TEST, TEST_S
+from supernoded.cards.by_hand import CARD, CHANGE, DO, LOOK, OWNER, PASSED, REASON, SAID, TEST, TEST_S, USERS
 from supernoded.cards.fence import describe_holds
 from supernoded.cards.state import Facts, gather_facts, judge_state
 from supernoded.cards.subjects import find_node, find_slot, list_all_cards
@@ -17,6 +18,7 @@ from supernoded.holds import HoldError
 from supernoded.house import House
 from supernoded.messages import (
     CardDone,
+    CardFilter,
     CardRow,
     Cards,
     CardTested,
@@ -76,14 +78,15 @@ class CardDesk:
         lifted = await self._h.holds.lift(id_, f"operator {name}: {wanted.reason}")
         return Holds(now=self._now(), holds=() if lifted is None else (lifted,))
 
-    async def list_cards(self) -> Cards:
+    async def list_cards(self, wanted: CardFilter) -> Cards:
         """See `CardDesk.list_cards`."""
         site, readings = self._h.settings.topology, self._h.readings()
         by_card: dict[str, list[Reading]] = {card: [] for card in list_all_cards(site)}
         for reading in readings:
             if reading.subject in by_card:
                 by_card[reading.subject].append(reading)
-        ranks, spares, incidents = find_all_users(readings), {spare.card for spare in site.spares}, self._h.incidents
+        ranks = find_all_users(readings) | await self._ask_users(wanted.subject)
+        spares, incidents = {spare.card for spare in site.spares}, self._h.incidents
         rows = []
         for card, found in by_card.items():
             facts = gather_facts(
@@ -99,13 +102,24 @@ class CardDesk:
             rows.append(make_row(card, facts, found, site.serial(card)))
         return Cards(now=self._now(), cards=tuple(rows))
 
+    async def _ask_users(self, subject: str) -> dict[str, tuple[str, ...]]:
+        """The ranks on cards of another node, by its own word; none where that cannot be had: without it nothing is fenced either."""
+        if not subject or find_node(subject) == self._h.settings.node:
+            return {}
+        try:
+            reply = await self._commander.ask(find_node(subject), LOOK, details={DO: USERS, CARD: subject})
+        except WireError:
+            return {}
+        return {card: tuple(ranks.split()) for card, ranks in reply.details.items()}
+
     async def isolate(self, subject: str, wanted: IsolateAsk, caller: Caller) -> CardDone:
         """See `CardDesk.isolate`."""
         self._check(subject)
         owner, now = f"operator {await self._find_name(caller.uid)}", self._now()
         hold = await self._place(subject, owner, wanted, now)
         until = "until it is lifted" if hold.expires is None else f"for {_say_time(hold.expires - now)}"
-        done, undone = [f"{subject} is held as {hold.id}, {until}: nothing puts it into service"], list[str]()
+        before = f" since {_say_time(now - hold.placed)} already ({hold.reason})" if hold.placed < now else ""
+        done, undone = [f"{subject} is held as {hold.id}{before}, {until}: nothing puts it into service"], list[str]()
         if find_slot(subject) is None:
             undone.append(f"{subject} is a node: what runs on it goes on, and its scheduler was not asked to drain it")
         elif wanted.fence:
@@ -144,7 +158,7 @@ class CardDesk:
         mine = [hold for hold in self._h.holds.standing() if (hold.subject, hold.owner) == (subject, owner)]
         for hold in mine:
             await self._h.holds.lift(hold.id, f"{owner}: {wanted.reason}")
-        done, undone = [f"hold {hold.id} is lifted" for hold in mine], list[str]()
+        done, undone = [f"hold {hold.id} is lifted" for hold in mine] or [f"{owner} holds nothing on {subject}"], list[str]()
         others = self._h.holds.of(subject)
         if others:
             undone.append(f"{subject} stays out of service: {describe_holds(others)}; `supernodectl holds lift ID --reason TEXT` ends that")
@@ -181,7 +195,8 @@ class CardDesk:
         except WireError as error:
             undone.append(f"{subject} is not {what}d by its node: {error}")
         else:
-            done.append(f"{subject}: {reply.details.get(SAID, '')}")
+            said = reply.details.get(SAID, "")
+            done.append(said if said.startswith(subject) else f"{subject}: {said}")  # a site's program often names the card itself
 
     async def _ask(self, subject: str, verb: str, details: Mapping[str, str]) -> Mapping[str, str]:
         try:
@@ -191,8 +206,11 @@ class CardDesk:
 
     def _check(self, subject: str) -> None:
         site = self._h.settings.topology
-        if subject not in list_all_cards(site) and subject not in [node.name for node in site.nodes]:
-            raise AdminError(f"there is no card or node {subject!r} in the topology; `supernodectl cards` lists the cards")
+        known = [*list_all_cards(site), *(node.name for node in site.nodes)]
+        if subject not in known:
+            near = difflib.get_close_matches(subject, known, n=1)
+            remedy = f"did you mean {near[0]}?" if near else "`supernodectl cards` lists the cards"
+            raise AdminError(f"there is no card or node {subject!r} in the topology; {remedy}")
 
     def _find_serial(self, subject: str) -> str:
         good = (r for r in self._h.readings() if (r.subject, r.quantity, r.state) == (subject, "card.serial", State.GOOD))

@@ -13,6 +13,7 @@ from supernoded.messages import (
     Breakers,
     BreakerWasReset,
     CardDone,
+    CardFilter,
     Cards,
     CardTested,
     CheckpointAsk,
@@ -81,7 +82,7 @@ class CardDesk(Protocol):
         """Lift a hold, whoever has placed it. Raises AdminError when there is none, or it was lifted already."""
         ...
 
-    async def list_cards(self) -> Cards:
+    async def list_cards(self, wanted: CardFilter) -> Cards:
         """Every card that is known."""
         ...
 

@@ -26,14 +26,21 @@ async def tell_nodes(house: House) -> Nodes:
         strangers = tuple(sorted(office.muster.strangers))
         return make_nodes(house, [told], holder or house.settings.node, office.muster.find_doubt(now), strangers)
     if not holder:
-        return make_nodes(
-            house, [], "", "nobody is known to have the role fleet: give it a node under [roles], or a database to lease it in"
-        )
+        return make_nodes(house, [], "", f"nobody is known to have the role fleet: {_say_why_nobody(house)}")
     if holder == house.settings.node:
         return make_nodes(house, [], "", "this node has the role fleet and has not begun to hear yet")
     parts = await hear_told(house.session, house.settings.cluster, holder, WITHIN)
     trouble = "" if parts else f"{holder}, which has the role fleet, has told nothing for {WITHIN:g} s"
     return make_nodes(house, parts, holder if parts else "", trouble)
+
+
+def _say_why_nobody(house: House) -> str:
+    """What to look at first."""
+    if not house.session.state.connected:
+        return "this node has no link to the broker; `supernodectl status` says why"
+    if house.settings.journal.database:
+        return "look at the database that leases it; `supernodectl status` says whether it answers"
+    return "give it a node under [roles], or a database to lease it in"
 
 
 def make_nodes(house: House, parts: Sequence[FleetTold], holder: str, trouble: str, strangers: tuple[str, ...] = ()) -> Nodes:

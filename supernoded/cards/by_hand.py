@@ -12,6 +12,7 @@ from supernoded.errors import RefusedError
 
 CHANGE, LOOK = "card", "card.look"  # verbs between nodes
 DO, CARD, OWNER, REASON, TEST = "do", "card", "owner", "reason", "test"  # details of a command
+USERS = "users"  # what a look is for, where not for a test
 SAID, PASSED, TEST_S = "said", "passed", "test_s"  # and of its answer
 
 NEWS_WITHIN, LOOKS = 2.0, 20  # seconds that news of a hold may take from node to node, and looks at it meanwhile (ours)
@@ -44,7 +45,9 @@ class ByHand:
                 )
 
     def look(self, details: Mapping[str, str]) -> Mapping[str, str]:
-        """How a test stands. Raises RefusedError when there is none of this id."""
+        """How a test stands, or which ranks run on what. Raises RefusedError when there is no test of this id."""
+        if details.get(DO) == USERS:
+            return self._list_users(details.get(CARD, ""))
         test = details.get(TEST, "")
         errand = self._trial.find(test)
         if errand is None:
@@ -53,6 +56,11 @@ class ByHand:
         if errand.running:
             return {**told, SAID: f"under test for {self._clock.now() - errand.began:.0f} s"}
         return {**told, SAID: errand.trouble or errand.text, PASSED: "no" if errand.trouble else "yes"}
+
+    def _list_users(self, subject: str) -> Mapping[str, str]:
+        """By card, of one or of the whole node."""
+        cards = [card for card in self._fence.cards if subject == card or card.startswith(f"{subject}/")]
+        return {card: " ".join(ranks) for card in cards if (ranks := self._trial.find_ranks(card))}
 
     async def _wait_while(self, find_refusal: Callable[[], str]) -> None:
         """A hold was placed or lifted through another daemon a moment ago: that may come after the order."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from supernoded.clock import Clock
-from supernoded.errors import SupernodedError
+from supernoded.errors import RefusedError, SupernodedError
 from supernoded.supervisor import BUGS, describe
 
 SOON = 1.0  # seconds that an order waits for its errand: whoever has it done from another node waits for an answer (ours)
@@ -17,12 +17,13 @@ MOST = 256  # ends that are remembered (ours)
 
 @dataclass
 class Errand:
-    """One piece of work. `trouble` says why it failed, `text` what it has found; both are empty while it runs."""
+    """One piece of work. `trouble` says why it failed or was `refused`, `text` what it has found; both are empty while it runs."""
 
     began: float
     running: bool = True
     text: str = ""
     trouble: str = ""
+    refused: bool = False
 
 
 class Errands:
@@ -66,7 +67,7 @@ async def _do(errand: Errand, work: Coroutine[Any, Any, str]) -> None:
         errand.text = await work
         errand.trouble = ""
     except SupernodedError as error:
-        errand.trouble = str(error)
+        errand.trouble, errand.refused = str(error), isinstance(error, RefusedError)
     except BUGS as error:  # such as a device plugin's: it costs this piece of work alone
         errand.trouble = describe(error)
     finally:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from supernoded.cards.errands import Errand, Errands
 from supernoded.cards.hooks import Occasion, SiteHooks
-from supernoded.cards.watching import WATCHED, Key, Told, judge_watch
+from supernoded.cards.watching import WATCHED, Key, Told, is_answer, judge_watch
 from supernoded.clock import Clock
 from supernoded.errors import RefusedError, WireError
 from supernoded.model import Reading
@@ -28,7 +28,7 @@ class Trial:
     def __init__(
         self, hooks: SiteHooks, clock: Clock, test_s: float, find_ranks: Callable[[str], list[str]], serial_of: Callable[[str], str]
     ) -> None:
-        self._hooks, self._clock, self.test_s, self._find_ranks, self._serial_of = hooks, clock, test_s, find_ranks, serial_of
+        self._hooks, self._clock, self.test_s, self.find_ranks, self._serial_of = hooks, clock, test_s, find_ranks, serial_of
         self._errands = Errands(clock)
         self._latest: dict[str, dict[Key, Told]] = {}  # by card
         self._watches: dict[str, list[Told]] = {}  # of the cards under test
@@ -69,7 +69,7 @@ class Trial:
         self._errands.stop()
 
     def _refuse_in_use(self, card: str) -> None:
-        ranks = self._find_ranks(card)
+        ranks = self.find_ranks(card)
         if ranks:
             raise RefusedError(f"{card} is not tested: {', '.join(ranks[:4])} runs on it; stop the job or move its ranks first")
 
@@ -81,12 +81,19 @@ class Trial:
         finally:
             self._watches.pop(card, None)
 
+    def _has_answered(self, since: float) -> bool:
+        """Whether any card has, when the node has others that could."""
+        known = [told.reading for of_card in self._latest.values() for told in of_card.values()]
+        return len(self._latest) <= 1 or any(is_answer(reading) and reading.at > since for reading in known)
+
     async def _watch(self, card: str, serial: str) -> str:
         begin = self._clock.now()
         before = [told for _, told in sorted(self._latest.get(card, {}).items())]
         await self._clock.sleep(self.test_s)
         self._refuse_in_use(card)
         seen = judge_watch(before, self._watches[card], begin, self._clock.now(), serial)
+        if seen.faults and not self._has_answered(begin):
+            raise RefusedError(f"{card} was not tested: no card of its node answered in {self.test_s:g} s, so its tool is what hangs")
         if seen.faults:
             raise WireError(f"{card} failed its test: {'; '.join(seen.faults)} ({seen.text})")
         return f"passed: watched for {self.test_s:g} s, {seen.text}"

@@ -40,7 +40,7 @@ def judge_watch(before: Sequence[Told], during: Sequence[Told], begin: float, no
         *_find_errors(before, during),
         *_find_exchange([*before, *during], serial),
     ]
-    answers = [told for told in during if _answers(told.reading)]
+    answers = [told for told in during if is_answer(told.reading)]
     sources = sorted({told.reading.source for told in answers})
     counted = any(told.reading.quantity == ERRORS and told.reading.state is State.GOOD for told in during)
     errors = "no new uncorrected error" if counted else "uncorrected errors are not counted"
@@ -50,23 +50,24 @@ def judge_watch(before: Sequence[Told], during: Sequence[Told], begin: float, no
     )
 
 
-def _answers(reading: Reading) -> bool:
+def is_answer(reading: Reading) -> bool:
+    """Whether a card that works can have said this."""
     return reading.quantity in ANSWERS and reading.state is State.GOOD
 
 
 def _find_silence(before: Sequence[Told], during: Sequence[Told], begin: float, now: float) -> Iterator[str]:
     """It must answer soon, in the time of the watch, and from then on one of its readings must be good and fresh at every moment."""
-    answers = [told.reading.at for told in during if _answers(told.reading)]
+    answers = [told.reading.at for told in during if is_answer(told.reading)]
     if not answers:
         yield f"it did not answer once in {now - begin:.1f} s{_say_why(during)}"
         return
-    start = begin if any(_answers(told.reading) and told.until >= begin for told in before) else answers[0]
+    start = begin if any(is_answer(told.reading) and told.until >= begin for told in before) else answers[0]
     if start - begin > SOON * (now - begin):
         yield f"its first answer came {start - begin:.1f} s after the beginning"
     latest: dict[Key, Told] = {(told.reading.quantity, told.reading.source): told for told in before}
     for told in (*during, None):
         at = now if told is None else told.reading.at
-        if at > start and not any(_answers(one.reading) and one.until >= at for one in latest.values()):
+        if at > start and not any(is_answer(one.reading) and one.until >= at for one in latest.values()):
             yield f"{at - begin:.1f} s after the beginning it did not answer{_say_why(list(latest.values()))}"
             return
         if told is not None:

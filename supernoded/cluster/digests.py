@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -22,7 +22,9 @@ from supernoded.vetting import vet_reading
 EVERY = 5.0  # seconds (design section 10)
 LEAST = 0.5  # seconds between two digests: a link that flaps must not flood the broker (ours)
 FRESH = 2.5 * EVERY + LEAST  # seconds for which what another node has told counts as fresh; as for a sensor of this period
-MOST = 150  # readings of one message: at some 300 bytes each they stay below the largest payload
+MOST = 150  # readings of one message, fewer where they are long: some 300 bytes each
+WIDEST = 1e10  # seconds by which a time may differ from ours and still be one: a clock that begins in 1970 is a clock (ours)
+MOST_NOTE = 500  # characters of a note that are told to others (ours)
 
 Publish = Callable[[str, bytes], object]
 Take = Callable[[Sequence[Reading], float], None]
@@ -76,13 +78,19 @@ class Digests:
         """Tell for ever. Without a link nothing is kept: the next digest says it all."""
         while True:
             self._changed.clear()
-            for part in _split([reading for reading in self._newest() if reading.quantity in self._watched]):
-                who = self._speaker
-                digest = Digest(node=who.node, life=who.life, at=self._clock.now(), readings=part)
-                self._publish(topics.digest(who.cluster, who.node), topics.encode(digest))
+            self._tell([_shorten(reading) for reading in self._newest() if reading.quantity in self._watched])
             await self._clock.sleep(LEAST)
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._changed.wait(), EVERY - LEAST)
+
+    def _tell(self, readings: Sequence[Reading]) -> None:
+        who, now = self._speaker, self._clock.now()
+
+        def make(part: tuple[Reading, ...], *_: int) -> Digest:
+            return Digest(node=who.node, life=who.life, at=now, readings=part)
+
+        for data in topics.pack(readings, MOST, make) if readings else ():
+            self._publish(topics.digest(who.cluster, who.node), data)
 
     def hear(self, message: Message) -> None:
         """Take in what another node tells, on the scale of this node's clock. Raises PayloadError for what is no digest."""
@@ -90,6 +98,8 @@ class Digests:
         if digest.node == self._speaker.node or not message.topic.endswith(f"/node/{digest.node}/digest"):
             return
         now, wanted = self._clock.now(), self._watched.intersection(self._wanted())
+        if not all(abs(at - now) < WIDEST for at in (digest.at, *(reading.at for reading in digest.readings))):
+            raise topics.PayloadError(f"a digest of {digest.node} with times that are more than {WIDEST:g} s from our clock")
         later = self._find_shift(digest.node, now - digest.at)
         readings = [
             msgspec.structs.replace(reading, at=reading.at + later)
@@ -123,6 +133,6 @@ def _sort_by_freshness(readings: Iterable[Reading], now: float) -> Mapping[float
     return found
 
 
-def _split(readings: Sequence[Reading]) -> Iterator[tuple[Reading, ...]]:
-    for begin in range(0, len(readings), MOST):
-        yield tuple(readings[begin : begin + MOST])
+def _shorten(reading: Reading) -> Reading:
+    """What failed may have said much; others need to know that it did, and roughly why."""
+    return reading if len(reading.note) <= MOST_NOTE else msgspec.structs.replace(reading, note=reading.note[:MOST_NOTE])

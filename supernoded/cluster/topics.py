@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 import msgspec
@@ -16,6 +17,7 @@ MAX_PAYLOAD = 65_536  # bytes; the embedded broker and slow links take this much
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 P = TypeVar("P", bound="Payload")
+W = TypeVar("W")
 
 
 class PayloadError(SupernodedError):
@@ -255,6 +257,20 @@ def encode(payload: Payload) -> bytes:
             f"a {type(payload).__name__} of {len(data)} bytes is more than the {MAX_PAYLOAD} that may be sent: shorten its texts"
         )
     return data
+
+
+def pack(words: Sequence[W], most: int, make: Callable[[tuple[W, ...], int, int], Payload]) -> list[bytes]:
+    """Many words in several payloads, at most `most` in each and fewer where they are long.
+
+    `make` is given the words of one, its number, and how many there are. Raises PayloadError for a word that is too long alone.
+    """
+    parts = max(-(-len(words) // most), 1)
+    try:
+        return [encode(make(tuple(words[part * most : (part + 1) * most]), part, parts)) for part in range(parts)]
+    except PayloadError:
+        if most == 1:
+            raise
+    return pack(words, most // 2, make)
 
 
 def decode(data: bytes, type_: type[P]) -> P:

@@ -21,6 +21,7 @@ from supernoded.errors import AdminError
 from supernoded.messages import (
     LONGEST_HOLD,
     CardDone,
+    CardFilter,
     CardRow,
     Cards,
     CardTested,
@@ -124,7 +125,7 @@ def _path(subject: str, verb: str) -> str:
 
 
 def _find_ranks(client: AdminClient, subject: str) -> tuple[str, ...]:
-    known = client.get("cards", Cards).answer.cards
+    known = client.get("cards", Cards, CardFilter(subject=subject)).answer.cards
     return tuple(rank for row in known if row.subject == subject or row.subject.startswith(f"{subject}/") for rank in row.ranks)
 
 
@@ -173,7 +174,7 @@ def _to_row(row: CardRow) -> tuple[str, ...]:
         say_value(row.temperature, "C"),
         " ".join(row.health) or NONE,
         " ".join(row.holds) or NONE,
-        row.text or NONE,
+        (row.text if row.state not in WELL else "") or NONE,  # of those it would say the columns again
     )
 
 
@@ -184,4 +185,4 @@ def render_done(told: CardDone) -> Sheet:
 
 def render_tested(told: CardTested) -> Sheet:
     """Lay out a test."""
-    return [f"{told.subject}: {told.text}."]
+    return [f"{told.text}." if told.text.startswith(told.subject) else f"{told.subject}: {told.text}."]

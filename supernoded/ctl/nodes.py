@@ -66,7 +66,7 @@ def _to_row(node: NodeRow) -> tuple[str, ...]:
         NONE if node.power is None else say_value(node.power, "W"),
         NONE if node.hottest is None else say_value(node.hottest, "C"),
         NONE if node.step is None else f"{node.step:,}",
-        NONE if node.clock_offset is None else f"{node.clock_offset:+.2f} s",
+        NONE if node.clock_offset is None else f"{round(node.clock_offset, 2) + 0.0:+.2f} s",
         node.version or NONE,
         " ".join(node.roles) or NONE,
         said or NONE,

@@ -108,8 +108,10 @@ def list_issued(invocation: Invocation, folder: Path) -> None:
 
 def _tell_issued(invocation: Invocation, office: Office, made: Issued) -> None:
     folder = office.find_folder(made.name, broker=made.broker)
-    what = "mosquitto.conf is its listener" if made.broker else "supernoded.toml goes into its settings"
-    lines = [f"{folder}: copy it to {made.at} on {made.name}, readable to the daemon alone; {what}"]
+    whom, what = (
+        ("mosquitto", "mosquitto.conf is its listener") if made.broker else ("the daemon", "supernoded.toml goes into its settings")
+    )
+    lines = [f"{folder}: copy it to {made.at} on {made.name}, readable to {whom}'s user alone; {what}"]
     if not made.broker:
         lines += ["files that are renewed count within a minute; crl.pem is to be copied to every node and the broker when it changes"]
     _tell(invocation, {"folder": str(folder), **_describe(made)}, lines)

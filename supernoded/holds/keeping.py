@@ -16,6 +16,7 @@ from supernoded.model import Hold
 
 MOST = 10_000  # holds that are known at once; of those that are over the oldest are forgotten first (ours)
 BATCH = 500  # of one transaction: some milliseconds, for which an intent may have to wait
+AT_ONCE = 250  # that are told in one turn: a quarter of what may wait for the broker, so that commands still find room (ours)
 TURN = 5.0  # seconds between two tries to write and to tell what is not yet
 
 Tell = Callable[[Hold], bool]  # say it to the other nodes; False = there was no way to
@@ -119,10 +120,9 @@ class Holds:
         self._report()
 
     def republish(self) -> None:
-        """Say again all that is ours to tell: for each new link, whose broker may have forgotten it."""
-        for known in list(self._known.values()):
-            if known.told:
-                self._say(known.hold)
+        """Say again all that is ours to tell: for each new link, whose broker may have forgotten it. Many are said in turns."""
+        self._untold.update((id_, None) for id_, known in self._known.items() if known.told)
+        self._tell_some()
 
     async def run(self) -> None:
         """Write and tell later what could not be at once, and forget what was over long ago; for ever."""
@@ -132,8 +132,7 @@ class Holds:
 
     async def catch_up(self) -> None:
         """One turn of `run`."""
-        for id_ in list(self._untold):
-            self._say(self._known[id_].hold)
+        self._tell_some()
         try:
             await self._write()
         except JournalError:
@@ -174,6 +173,10 @@ class Holds:
             self._say(after.hold)
         if before is None or after.hold != before.hold:
             self._report()
+
+    def _tell_some(self) -> None:
+        for id_ in list(self._untold)[:AT_ONCE]:
+            self._say(self._known[id_].hold)
 
     def _say(self, hold: Hold) -> None:
         if self._tell(hold):

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import hashlib
 import json
 import os
 import re
@@ -716,6 +715,8 @@ def _holds(home: Path) -> bool:
 
 
 def _hash(path: Path) -> str:
+    import hashlib  # noqa: PLC0415 - its ciphers take a tenth of what importing this file costs, and only a restore needs them
+
     digest = hashlib.sha256()
     with path.open("rb") as file:
         for data in iter(lambda: file.read(1 << 20), b""):

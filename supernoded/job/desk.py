@@ -43,7 +43,7 @@ class JobDesk:
 
     def _show(self, job: Training) -> JobRow:
         now, kept = self._clock.now(), job.kept
-        states = ranks.judge(job.ranks, now, self._server.terms.silent_s)
+        states = job.judge_ranks(now, self._server.terms.silent_s)
         advice = self._advices.get(job.name)
         return JobRow(
             job=job.name,
@@ -52,7 +52,7 @@ class JobDesk:
             step=ranks.find_step(job.here),
             step_time=job.step_time,
             save_time=job.save_time,
-            stall_time=max(kept.stalls, default=None),
+            stall_time=job.worst_stall,
             saved_step=_step(kept.saved_step),
             durable_step=_step(kept.durable_step),
             durable_age=max(0.0, self._clock.wall() - kept.taken) if kept.durable_step >= 0 else None,

@@ -36,7 +36,7 @@ def read_job(job: Training, now: float, wall: float, silent_s: float) -> list[Re
         "job.step": float(step) if step is not None else None,
         "job.step_time": job.step_time,
         "job.save_time": job.save_time,
-        "job.stall_time": max(kept.stalls, default=None),
+        "job.stall_time": job.worst_stall,
         "job.saved_step": float(kept.saved_step) if kept.saved_step >= 0 else None,
         "job.durable_step": float(kept.durable_step) if kept.durable_step >= 0 else None,
         "job.durable_age": max(0.0, wall - kept.taken) if kept.durable_step >= 0 else None,
@@ -52,7 +52,7 @@ def read_job(job: Training, now: float, wall: float, silent_s: float) -> list[Re
 
 def read_ranks(job: Training, now: float, silent_s: float) -> list[Reading]:
     """Each of its ranks on this node."""
-    states = ranks.judge(job.ranks, now, silent_s)
+    states = job.judge_ranks(now, silent_s)
     readings: list[Reading] = []
     for number, rank in sorted(job.ranks.items()):
         values: dict[str, Value] = {

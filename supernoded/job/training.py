@@ -73,6 +73,11 @@ class Training:
         return max(self.kept.saves or self.kept.stalls, default=None)
 
     @property
+    def worst_stall(self) -> float | None:
+        """The longest in seconds that one of the last saves made a rank stand still; None before the first."""
+        return max(self.kept.stalls, default=None)
+
+    @property
     def step_time(self) -> float | None:
         """p95 of the last steps in seconds."""
         return ranks.find_step_time(self.ranks.values())
@@ -95,8 +100,12 @@ class Training:
             return None
         one = self.request
         stopping = one is not None and one.kind == "stop" and any(-1 < rank.step <= one.step for rank in self.here)
-        states = ranks.judge(self.ranks, now, silent_s)
+        states = self.judge_ranks(now, silent_s)
         return ranks.judge_job(states, self.ranks, self.kept.world, stopping=stopping, aborted=aborted)
+
+    def judge_ranks(self, now: float, silent_s: float) -> dict[int, str]:
+        """The state of each rank."""
+        return ranks.judge(self.ranks, now, silent_s, self.worst_stall, self.kept.world)
 
     def list_unagreed(self) -> list[Checkpoint]:
         """What ranks are still asked for: those that stop come last, as the ranks keep the last one said."""

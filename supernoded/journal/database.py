@@ -99,7 +99,8 @@ class PostgreSQL:
                 raise
             if version != HEAD:
                 connection.close()
-                raise JournalError(f"{self.name} has schema {version or 'none'}, this daemon needs {HEAD}: run `supernodectl db upgrade`")
+                remedy = "run `supernodectl db upgrade --url URL`, with what stands in journal.database"
+                raise JournalError(f"{self.name} has schema {version or 'none'}, this daemon needs {HEAD}: {remedy}")
             self._held = connection
         return self._held
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TypeAlias
 
 from supernoded.journal.actions import Conclude, Intend, begin, conclude, intend, open_intents, outcomes_of, rehearse
-from supernoded.journal.copies import copy_action, copy_incident
 from supernoded.journal.counters import raise_counter, read_counters
 from supernoded.journal.incidents import (
     CloseIncident,
@@ -18,7 +17,7 @@ from supernoded.journal.incidents import (
     widen_incident,
 )
 from supernoded.journal.latches import keep_memory, latches, reset_latch, set_latch
-from supernoded.journal.leases import Bid, Round, all_leases, bid, check_epoch, release_lease, take_lease
+from supernoded.journal.leases import Bid, Round, all_leases, bid, check_epoch, release_lease
 from supernoded.journal.outbox import Letter, count_messages, delete_messages, next_messages, put_message, trim_messages
 from supernoded.journal.records import record_engagement, record_event, record_request, store_readings
 from supernoded.journal.rows import Entry, Question, Sentence
@@ -43,8 +42,6 @@ __all__ = [
     "check_epoch",
     "close_incident",
     "conclude",
-    "copy_action",
-    "copy_incident",
     "count_messages",
     "delete_messages",
     "holds",
@@ -73,7 +70,6 @@ __all__ = [
     "set_latch",
     "set_mode",
     "store_readings",
-    "take_lease",
     "trim_messages",
     "widen_incident",
 ]

@@ -54,20 +54,6 @@ def check_epoch(connection: Connection, scope: str, epoch: int, now: float) -> N
         raise FencedError(f"{scope}: the lease of epoch {epoch} ran out {time - row.until:.3f} s ago; the write was refused: step down")
 
 
-def take_lease(role: str, holder: str, now: float, term: float) -> Callable[[Connection], Lease | None]:
-    """Take or renew one lease for `term` seconds, after who has it locked; None while another node has it. See `bid`."""
-
-    def work(connection: Connection) -> Lease | None:
-        _list_role(connection, [role], 0.0)
-        row = connection.execute(select(leases).where(leases.c.role == role).with_for_update()).one()
-        time = _time(connection, now)
-        if row.until > time and _node_of(row.holder) != _node_of(holder):
-            return None
-        return _grant(connection, [(row, 0)], holder, time + term)[role]
-
-    return work
-
-
 class Bid(NamedTuple):
     """A role that a node is a candidate of: the candidates `before` it, and the highest epoch that it has heard of, from whomever.
 

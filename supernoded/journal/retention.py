@@ -52,7 +52,8 @@ def plan(limits: Limits, now: float) -> list[Cut]:
         cut(tables.requests, "at", limits.requests),
         cut(tables.actions, "intended", limits.incidents),
         cut(tables.incidents, "opened", limits.incidents),
-        cut(tables.holds, "placed", limits.incidents),
+        cut(tables.holds, "lifted", limits.incidents),  # not by when they were placed: an old copy must not revive one lifted just now
+        cut(tables.holds, "expires", limits.incidents),
     ]
 
 
@@ -100,8 +101,6 @@ def _is_over(table: Table) -> ColumnElement[bool]:
     """Which of the old rows may go."""
     if table is tables.incidents:
         return tables.incidents.c.closed.is_not(None)
-    if table is tables.holds:
-        return tables.holds.c.lifted.is_not(None)
     if table is tables.actions:  # an incident keeps the outcomes of its steps for as long as it is open
         standing = select(tables.incidents.c.id).where(tables.incidents.c.closed.is_(None))
         return tables.actions.c.result.is_not(None) & tables.actions.c.incident.not_in(standing)

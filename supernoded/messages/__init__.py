@@ -35,6 +35,7 @@ from supernoded.messages.answers import (
 from supernoded.messages.cards import (
     LONGEST_HOLD,
     CardDone,
+    CardFilter,
     CardRow,
     Cards,
     CardTested,
@@ -87,6 +88,7 @@ __all__ = [
     "BreakerWasReset",
     "Breakers",
     "CardDone",
+    "CardFilter",
     "CardHeat",
     "CardRow",
     "CardTested",

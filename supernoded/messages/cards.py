@@ -26,6 +26,12 @@ class LiftAsk(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     reason: Reason
 
 
+class CardFilter(Filter, frozen=True, kw_only=True):
+    """All cards; of `subject`, a card or node, its own daemon is asked for the ranks that run there, as not every node is told."""
+
+    subject: str = ""
+
+
 class CardRow(msgspec.Struct, frozen=True, kw_only=True):
     """One card. `state` is in service, suspect, isolating, isolated, testing, spare, absent or unknown; `text` says why."""
 

@@ -20,6 +20,7 @@ import supernoded_fleet
 import supernoded_host
 import supernoded_isolation
 from sim_hardware.devices.job import Crew
+from sim_hardware.devices.tools.words import ToolImpairment, ToolState
 from sim_hardware.drives.plugins import Places
 from sim_hardware.drives.ranks import find_socket, look_after, speak_for
 from sim_hardware.drives.settings import TOPOLOGY, write_settings, write_site
@@ -71,16 +72,29 @@ common_s = 3.0
 """
 
 
-def make_rack(*, spares: Sequence[str] = ("n2/card0", "n2/card1"), cards: Sequence[int] = (2, 2, 2)) -> Rack:
-    """Three nodes without power, coolant and cables: none of them has a part in this."""
-    nodes = tuple(Node(name=name, cards=count) for name, count in zip(NODES, cards, strict=True))
+# The same with leased roles; a fourth node, which has nothing else to do, decides first.
+FOURTH = "n3"
+LEASED = """\
+[journal]
+database = "postgresql://supernoded@database/site"
+[seats]
+term_s = 6.0
+renew_s = 1.5
+candidates = {spares = ["n3", "n2", "n0"], fleet = ["n0", "n1", "n2"]}
+""" + SETTINGS[SETTINGS.index("[incidents]") :]
+
+
+def make_rack(*, fourth: bool = False) -> Rack:
+    """Nodes without power, coolant and cables, as none of these has a part in this; the cards from n2 on are spares."""
+    nodes = tuple(Node(name=name, cards=2) for name in (*NODES, FOURTH)[: 4 if fourth else 3])
+    spares = [card for node in nodes[2:] for card in node.list_cards()]
     slots = [slot for node in nodes for slot in node.list_cards()]
     return Rack(
         nodes=nodes,
-        rings=(Ring(name="cluster", level="cluster", order=NODES),),
+        rings=(Ring(name="cluster", level="cluster", order=tuple(node.name for node in nodes)),),
         cards=tuple(Card(card=slot, serial=f"SN{number:03d}") for number, slot in enumerate(slots)),
         spares=tuple(Spare(card=card) for card in spares),
-        sim=Sim(text="three nodes", job=SimJob(step_s=1.0, save_s=2.0, checkpoint_every_s=8.0, tensor=2)),
+        sim=Sim(text="a few nodes", job=SimJob(step_s=1.0, save_s=2.0, checkpoint_every_s=8.0, tensor=2)),
     )
 
 
@@ -88,6 +102,34 @@ def list_plugins(_: Settings) -> Sequence[Found]:
     """Those that have a part in it."""
     ours = {"ascend": supernoded_ascend, "fleet": supernoded_fleet, "host": supernoded_host, "isolation": supernoded_isolation}
     return [Found(name=name, plugin=plugin) for name, plugin in ours.items()]
+
+
+class CountingWorld(World):
+    """Keeps what it is ordered, of the `COUNTED`."""
+
+    def __init__(self, rack: Rack, loop: SimLoop, orders: list[tuple[float, Order]]) -> None:
+        super().__init__(rack, loop.seed, loop.time)
+        self._orders = orders
+
+    def order(self, order: Order) -> None:
+        """See `World.order`."""
+        if isinstance(order, COUNTED):
+            self._orders.append((self.now(), order))
+        super().order(order)
+
+
+class CountingTools(ToolState):
+    """Keeps when the fence was called."""
+
+    def __init__(self, node: str, loop: SimLoop, runs: list[tuple[float, str]]) -> None:
+        super().__init__()
+        self._node, self._loop, self._runs = node, loop, runs
+
+    def impair(self, tool: str) -> ToolImpairment:
+        """See `ToolState.impair`."""
+        if tool == "cardctl":
+            self._runs.append((self._loop.time(), self._node))
+        return super().impair(tool)
 
 
 @dataclass
@@ -98,23 +140,15 @@ class CardSite:
     folder: Path
     settings: str = SETTINGS
     rack: Rack = field(default_factory=make_rack)
-    orders: list[tuple[float, Order]] = field(default_factory=list)  # that reached the plant by somebody's hand but the faults'
+    orders: list[tuple[float, Order]] = field(default_factory=list)  # that reached the plant, of the `COUNTED`
+    fences: list[tuple[float, str]] = field(default_factory=list)  # when `cardctl` was run, and where
 
     def __post_init__(self) -> None:
-        self.rig = Rig(World(self.rack, self.loop.seed, self.loop.time), self.folder, self.loop.seed)
+        self.nodes = tuple(node.name for node in self.rack.nodes)
+        self.rig = Rig(CountingWorld(self.rack, self.loop, self.orders), self.folder, self.loop.seed)
+        self.rig.tools.update({node: CountingTools(node, self.loop, self.fences) for node in self.nodes})
         self.site = SimSite(self.loop, list_plugins, rig=self.rig)
         self.crew = Crew(self.rig.world, lambda node: self.site.clocks[node].now())
-        self._count_orders()
-
-    def _count_orders(self) -> None:
-        world, order = self.rig.world, self.rig.world.order
-
-        def note(one: Order) -> None:
-            if isinstance(one, COUNTED):
-                self.orders.append((self.loop.time(), one))
-            order(one)
-
-        world.order = note  # type: ignore[method-assign]
 
     @asynccontextmanager
     async def run(self) -> AsyncIterator[None]:
@@ -126,7 +160,7 @@ class CardSite:
             self.rig.software = SimSoftware(self.site, self.folder)
             self._start_daemons()
             self.loop.spawn("job", partial(look_after, self.crew))
-            for node in NODES:
+            for node in self.nodes:
                 speak = partial(speak_for, self.crew, node, find_socket(self.folder, node))
                 self.loop.spawn(f"{node}/job", speak, host=node)
             yield
@@ -134,7 +168,7 @@ class CardSite:
     def _start_daemons(self) -> None:
         (self.folder / TOPOLOGY).write_text(write_site(self.rack, self.rig.endpoints))
         places = Places(self.folder, ("broker", 1883), SYSFS, kernel=True, endpoints=self.rig.endpoints, seed=self.loop.seed)
-        for node in NODES:
+        for node in self.nodes:
             (self.folder / f"{node}.toml").write_text(write_settings(self.rack, node, places, self.settings))
             self.start(node)
 

@@ -118,6 +118,8 @@ class Office:
     witness: Witness = field(default_factory=Witness)
     shared: tuple[str, ...] = ()  # what every subject shares with the others
     look: Callable[[Mapping[str, float]], View] = lambda _: NOTHING_SEEN
+    scope: str = NODE
+    epoch: int = 0
 
     def __post_init__(self) -> None:
         clock = LoopClock()
@@ -127,8 +129,8 @@ class Office:
         guards = [guard_deadline, guard_mode(self.modes.of)]
         self.performer = Performer(parts.route, guards, Tally(100, 100), self.journal, clock)
         bureau = Bureau(
-            scope=NODE,
-            epoch=0,
+            scope=self.scope,
+            epoch=self.epoch,
             parts=parts,
             performer=self.performer,
             journal=self.journal,
@@ -139,11 +141,11 @@ class Office:
             world=lambda: World(topology=Topology.empty("n0", cards=8)),
             look=self.look,
         )
-        self.ledger = Ledger(NODE, lambda _: self.shared, clear_after=60.0)
+        self.ledger = Ledger(self.scope, lambda _: self.shared, clear_after=60.0)
         self.cases = Casework(bureau, self.ledger, lambda: None)
 
     def later(self, device: Device | None = None) -> Office:
-        return Office(device or self.device, self.remedy, self.mode, self.journal, shared=self.shared)
+        return Office(device or self.device, self.remedy, self.mode, self.journal, shared=self.shared, scope=self.scope, epoch=self.epoch)
 
     def say(self, level: Level, subject: str = "n0/card3") -> None:
         self.cases.take(Verdict(kind="card.silent", subject=subject, level=level, text=f"{subject} is {level.value}", at=now()))

@@ -247,3 +247,16 @@ def test_what_was_refused_and_is_allowed_in_time_is_done() -> None:
     _, outcome = perform(lambda: Office(device=Waiting()))
     assert outcome.result is Result.DONE
     assert outcome.at < 4.0
+
+
+def test_who_performs_it_is_asked_again_as_long_as_it_is_not_done() -> None:
+    """Where a job's launcher is connected may be heard only after the first look."""
+    wrong, right = Device(deaf=True), Device()
+
+    async def main() -> Outcome:
+        office = Office()
+        office.performer._route = lambda action: wrong if now() < action.issued + 2.0 else right
+        return await office.performer.perform(action())
+
+    assert run(main()).result is Result.DONE
+    assert right.performed == {"i1/step": 1}

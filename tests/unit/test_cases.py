@@ -14,6 +14,7 @@ from supernoded.journal import entries, queries
 from supernoded.model import Action, Level, Mode, Reading, Said, Step
 from supernoded.parts import Case, World
 from tests.unit.casework import Device, Office, Steps, now
+from tests.unit.journal.samples import take_lease
 from tests.unit.worlds import run
 
 
@@ -244,6 +245,34 @@ def test_a_later_life_goes_on_where_the_earlier_one_was_killed() -> None:
         task = asyncio.ensure_future(again.cases.run())
         await asyncio.sleep(20)
         task.cancel()
+        assert again.results() == [("notify", "done"), ("card.isolate", "done")]
+        assert list(device.performed.values()) == [1, 1]
+
+    run(main())
+
+
+def test_the_next_holder_of_a_role_writes_down_what_came_of_an_order_of_the_one_before() -> None:
+    device = Device(takes=4.0)
+
+    async def main() -> None:
+        office = Office(device=device, scope="spares", epoch=1)
+        await office.journal.commit(take_lease("spares", "n1#1", now(), 60.0))
+        tasks = [asyncio.ensure_future(office.cases.run()), asyncio.ensure_future(office.journal.run())]
+        office.say(Level.RAISED)
+        await asyncio.sleep(2)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await office.journal.commit(entries.release_lease("spares", "n1#1", 1))
+        lease = await office.journal.commit(take_lease("spares", "n2#1", now(), 60.0))
+        assert lease is not None
+        again = Office(device, scope="spares", epoch=lease.epoch, journal=office.journal)
+        again.ledger.restore(await office.journal.commit(entries.open_incidents("spares")), now())
+        task = asyncio.ensure_future(again.cases.run())
+        await asyncio.sleep(20)
+        assert not task.done()
+        task.cancel()
+        assert lease.epoch == 2
         assert again.results() == [("notify", "done"), ("card.isolate", "done")]
         assert list(device.performed.values()) == [1, 1]
 
@@ -490,6 +519,22 @@ def test_a_remedy_that_has_more_to_undo_later_keeps_its_incident_open() -> None:
     async def scene(office: Office) -> None:
         office.say(Level.RAISED)
         await asyncio.sleep(2)
+        office.say(Level.CLEAR)
+        await asyncio.sleep(150)
+        assert office.ledger.open != []
+        await asyncio.sleep(100)
+        assert office.ledger.open == []
+
+    work(scene, lambda: Office(remedy=Patient(("notify",))))
+
+
+def test_it_does_so_too_while_its_policy_may_not_act() -> None:
+    """A card on probation wants no step for minutes: closed meanwhile, nobody would ever lift its hold."""
+
+    async def scene(office: Office) -> None:
+        office.say(Level.RAISED)
+        await asyncio.sleep(2)
+        office.modes.say(Said(policy="isolation", mode=Mode.OBSERVE, by="alice", at=0.0))
         office.say(Level.CLEAR)
         await asyncio.sleep(150)
         assert office.ledger.open != []

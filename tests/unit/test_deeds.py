@@ -82,3 +82,12 @@ def test_no_name_breaks_the_record(done: dict[str, Outcome], running: set[str], 
     record = read_record(make_case(done, *running, raised=raised), UNDOING)
     assert all(isinstance(deed, Deed) and deed.target for deed in record.deeds)
     assert record.round >= int(raised)
+
+
+def test_what_was_not_seen_in_time_has_not_failed() -> None:
+    def end(text: str) -> Deed:
+        return Deed(1, "test", "n0/card3", Outcome(action="a", result=Result.UNCONFIRMED, text=text, at=1.0))
+
+    assert end("it came to nothing: it does not compute").failed
+    assert not end("the effect was not seen by the deadline: under test").failed
+    assert not Deed(1, "test", "n0/card3", None).failed

@@ -121,6 +121,11 @@ def test_the_way_back_passes_whoever_else_holds_it(kind: str) -> None:
     assert guard_holds(lambda: [hold("n0/card3")])(action(kind), 105.0) is None
 
 
+def test_a_second_hold_on_the_same_card_touches_nothing_and_one_within_a_held_node_does() -> None:
+    assert guard_holds(lambda: [hold("n0/card3")])(action("card.hold"), 105.0) is None
+    assert guard_holds(lambda: [hold("n0")])(action("card.hold"), 105.0) is not None
+
+
 def test_a_lifted_hold_holds_nothing() -> None:
     lifted = Hold(id="h", subject="n0/card3", serial="", reason="r", owner="alice", placed=1.0, lifted=2.0, lifted_by="alice")
     assert guard_holds(lambda: [lifted])(action(), 105.0) is None

@@ -246,3 +246,14 @@ async def test_garbage_is_refused_and_every_change_is_said(desk: Desk) -> None:
     desk.holds.hear(make_hold("h2"), "n1")
     await desk.holds.lift("h2", "operator alice")
     assert changes == [1, 0]
+
+
+async def test_many_are_told_anew_in_turns_so_that_commands_find_room(desk: Desk) -> None:
+    for number in range(room.AT_ONCE + 5):
+        await desk.holds.place(make_hold(f"h{number:04d}"))
+    desk.told.clear()
+    desk.holds.republish()
+    assert len(desk.told) == room.AT_ONCE
+    await desk.holds.catch_up()
+    await desk.holds.catch_up()
+    assert sorted(hold.id for hold in desk.told) == sorted(hold.id for hold in desk.holds.everything())

@@ -247,3 +247,19 @@ def test_the_worst_member_of_a_shared_incident_is_its_severity(ledger: Ledger) -
     (after,) = ledger.open
     assert (before.severity, after.severity) == (Severity.WARNING, Severity.CRITICAL)
     assert after.text == before.text
+
+
+def test_what_an_earlier_life_left_open_and_is_seen_to_have_gone_strikes_nobody(ledger: Ledger) -> None:
+    earlier = Ledger("node", lambda _: ())
+    old = [
+        change.incident
+        for ups in ("ups/A", "ups/B")
+        for change in earlier.take(verdict(ups, Level.RAISED, 1))
+        if isinstance(change, Opened)
+    ]
+    ledger.restore(old, 1000.0)
+    for ups in ("ups/A", "ups/B"):
+        ledger.take(verdict(ups, Level.CLEAR, 1001.0))
+    opened, _ = ledger.take(verdict("ups/C", Level.RAISED, 1002.0))
+    assert isinstance(opened, Opened)
+    assert [incident.subject for incident in ledger.open] == ["ups/A", "ups/B", "ups/C"]

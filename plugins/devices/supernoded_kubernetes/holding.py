@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from supernoded.plugin import Action, Clock, Effect, Http, Sight, StatusError, WireError
 from supernoded_kubernetes.patches import MOST_OWNERS, Shown, name_owner, read_node, write_condition, write_taints
@@ -16,6 +16,8 @@ _ADVICE = {
     404: "give its name under [plugins.kubernetes] nodes",
     429: "it asks us to slow down; we look again",
 }
+Patch = tuple[str, Mapping[str, object]]  # of which part of the node, "" = its spec
+Write = Callable[[Shown, Action], Patch | None]
 
 
 class Holding:
@@ -29,22 +31,15 @@ class Holding:
 
     async def apply(self, action: Action) -> None:
         """Place the hold, or lift it. Raises WireError; what is half done is made whole by the next call."""
-        owner, drains = name_owner(action.incident), action.step.kind == DRAIN
         shown = await self._look(action)
         sight = _see(shown, action)
         if sight.effect is Effect.UNKNOWN:
             raise WireError(sight.text)
         if sight.effect is Effect.PRESENT:
             return
-        others = tuple(one for one in shown.owners if one != owner)
-        owners = (*others, owner) if drains else others
-        condition = write_condition(shown, owners, shown.text or action.step.reason, self._clock.wall())
-        steps: list[Callable[[], Awaitable[None]]] = [
-            lambda: self._send(action, "/status", condition),
-            lambda: self._taint(action, hold=bool(owners)),
-        ]
-        for step in steps if owners else reversed(steps):
-            await step()
+        steps = (self._write_condition, _write_taint)
+        for write in steps if _list_owners(shown, action) else reversed(steps):
+            await self._patch(action, write)
 
     async def observe(self, action: Action) -> Sight:
         """PRESENT = the node is held for this incident, or, for a release, is not."""
@@ -63,14 +58,20 @@ class Holding:
             raise _explain(error) from error
         return read_node(found, self._path(action).rpartition("/")[2])
 
-    async def _taint(self, action: Action, *, hold: bool) -> None:
-        """Read all taints, write them back with or without ours, and begin anew when somebody has written in between."""
+    def _write_condition(self, shown: Shown, action: Action) -> Patch | None:
+        owners = _list_owners(shown, action)
+        if frozenset(owners) == frozenset(shown.owners):
+            return None
+        return "/status", write_condition(shown, owners, shown.text or action.step.reason, self._clock.wall())
+
+    async def _patch(self, action: Action, write: Write) -> None:
+        """Write what is to be changed of what is there, and look and begin anew when somebody has written in between."""
         for tries_left in reversed(range(TRIES)):
-            shown = await self._look(action)
-            if shown.tainted is hold:
+            wanted = write(await self._look(action), action)
+            if wanted is None:
                 return
             try:
-                await self._send(action, "", write_taints(shown, hold=hold))
+                await self._send(action, *wanted)
             except StatusError as error:
                 if error.status != CONFLICT or not tries_left:
                     raise
@@ -82,6 +83,18 @@ class Holding:
             await self._api.order(action.scope, "PATCH", f"{self._path(action)}{part}", patch, within=self._within)
         except StatusError as error:
             raise _explain(error) from error
+
+
+def _list_owners(shown: Shown, action: Action) -> tuple[str, ...]:
+    """The incidents that hold it, with or without this one."""
+    owner = name_owner(action.incident)
+    others = tuple(one for one in shown.owners if one != owner)
+    return (*others, owner) if action.step.kind == DRAIN else others
+
+
+def _write_taint(shown: Shown, action: Action) -> Patch | None:
+    hold = bool(_list_owners(shown, action))
+    return None if shown.tainted is hold else ("", write_taints(shown, hold=hold))
 
 
 def _see(shown: Shown, action: Action) -> Sight:

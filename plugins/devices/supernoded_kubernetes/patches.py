@@ -81,13 +81,16 @@ def name_owner(incident: str) -> str:
 
 
 def write_condition(shown: Shown, owners: tuple[str, ...], text: str, wall: float) -> dict[str, Any]:
-    """Our condition, for /status: True while an incident holds the node."""
+    """Our condition, for /status: True while an incident holds the node; bound to the version in which its incidents were read."""
     stamp = datetime.fromtimestamp(wall, tz=UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     said = " ".join(text.split())[:MOST_TEXT].rstrip()
     held = f"supernoded: {','.join(owners[:MOST_OWNERS])} {said}".rstrip()
     words = {"status": "True", "reason": "Held", "message": held} if owners else {"status": "False", "reason": "Released", "message": ""}
     turned = {"lastTransitionTime": stamp} if bool(owners) is not bool(shown.owners) else {}
-    return {"status": {"conditions": [{"type": CONDITION, **words, "lastHeartbeatTime": stamp, **turned}]}}
+    return {
+        "metadata": {"resourceVersion": shown.version},
+        "status": {"conditions": [{"type": CONDITION, **words, "lastHeartbeatTime": stamp, **turned}]},
+    }
 
 
 def write_taints(shown: Shown, *, hold: bool) -> dict[str, Any]:

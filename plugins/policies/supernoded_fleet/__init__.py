@@ -37,4 +37,4 @@ def supernoded_remedies(settings: FleetSettings, node: Node) -> Sequence[Remedy]
     """What is done about it."""
     del node
     told = [TellRemedy(kind) for kind in ("daemon.gone", "node.rival", "node.clock", "fleet.split", "breaker.tripped")]
-    return (TellRemedy("node.late", settings.notify_after_s), GoneRemedy(settings), *told)
+    return (TellRemedy("node.late", settings.notify_after_s, ("node.gone", "daemon.gone")), GoneRemedy(settings), *told)

@@ -17,14 +17,15 @@ PATIENCE = 30.0  # seconds: a grant must be asked for first
 
 
 class TellRemedy:
-    """One notice of an incident, once it has lasted for `after` seconds."""
+    """One notice of an incident, once it has lasted for `after` seconds, unless an incident of `better` kinds says more of the same."""
 
-    def __init__(self, answers: str, after: float = 0.0) -> None:
-        self.answers, self._after = answers, after
+    def __init__(self, answers: str, after: float = 0.0, better: tuple[str, ...] = ()) -> None:
+        self.answers, self._after, self._better = answers, after, better
 
     def next(self, case: Case, world: World, now: float) -> Step | None:
         """The notice."""
-        del world
+        if any(one.kind in self._better and one.subject == case.incident.subject for one in world.incidents):
+            return None
         if NOTIFY in case.done or not case.still_raised or now - case.incident.opened < self._after:
             return None
         return Step(name=NOTIFY, kind=NOTIFY, target=case.incident.subject, reason=say_incident(case))

@@ -46,7 +46,7 @@ def _look_past_the_broker(seen: View, node: str, since: float) -> tuple[bool | N
     if probe is None and power is None:
         newest = seen.newest(REACHABLE, node)
         if newest is None:
-            return None, "there is no second view: set its address in [[nodes]], so that it can be probed"
+            return None, "there is no second view: no probe of it is known yet, which needs its address in [[nodes]]"
         why = newest.note if newest.state is State.UNKNOWN and newest.note and newest.at >= since else "it has not been probed since"
         return None, f"there is no second view yet: {why}"
     if probe is not None and power is not None and probe != power:

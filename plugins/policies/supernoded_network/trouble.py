@@ -50,12 +50,12 @@ def _find_link_trouble(seen: View, port: str, ber: float, *, is_declared: bool) 
 def _find_heat(seen: View, hot: float) -> Iterator[str]:
     """Which card heat may have slowed down. Why it is hot, and that it comes first, is for whoever judges heat."""
     for card in list_subjects(seen, [TEMPERATURE]):
-        hottest, middle = _find_most(seen, TEMPERATURE, card), _find_most(seen, MEDIAN, card)
+        hottest, middle = _find_peak(seen, TEMPERATURE, card), _find_peak(seen, MEDIAN, card)
         hottest = hottest if middle is None else min(hottest or 0.0, middle + SPREAD)
         if hottest is not None and hottest >= hot:
             yield f"{card} was at {hottest:.0f} C, from {hot:g} C on it may be throttled"
     for card in list_subjects(seen, [THROTTLED]):
-        if _find_most(seen, THROTTLED, card) == 1.0:
+        if _find_peak(seen, THROTTLED, card) == 1.0:
             yield f"{card} says that heat has slowed it down"
     for card in list_subjects(seen, [HEALTH]):
         flags = sorted(flag for flag in seen.flags(HEALTH, card) or () if any(word in flag.lower() for word in HEAT_WORDS))
@@ -63,7 +63,7 @@ def _find_heat(seen: View, hot: float) -> Iterator[str]:
             yield f"{card} reports {', '.join(flags)}"
 
 
-def _find_most(seen: View, quantity: str, card: str) -> float | None:
+def _find_peak(seen: View, quantity: str, card: str) -> float | None:
     """The most that was GOOD within the window, by any source."""
     readings = (one for source in seen.sources(quantity, card) for one in seen.window(quantity, card, source))
     return max((float(one.value) for one in readings if one.state is State.GOOD and isinstance(one.value, int | float)), default=None)

@@ -54,6 +54,7 @@ class ThermalSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     flow_more_kpa: Annotated[float, msgspec.Meta(gt=0, le=500)] = 20.0  # more pressure difference, at the first step
     cap_w: Watts = 350.0  # of each card, as on battery
     cap_low_w: Watts = 200.0  # at the second step
+    drain: bool = False  # also drain hot nodes; needs something that can: plugin slurm or kubernetes, or [hooks] drain
     cap_patience_s: Annotated[float, msgspec.Meta(ge=0.5, le=60)] = 10.0  # for a cap to be set: BMCs take that long
     save_s: Annotated[float, msgspec.Meta(ge=1, le=7200)] = 60.0  # of a job that has not told its save time
     step_s: Annotated[float, msgspec.Meta(ge=0.1, le=3600)] = 30.0  # of a job that has not told its step time

@@ -11,6 +11,7 @@ from supernoded.cluster.commands.numbers import Taken
 from supernoded.cluster.commands.words import Command, find_fault, find_right
 from supernoded.cluster.digests import Speaker
 from supernoded.errors import JournalError
+from supernoded.journal.leases import FIXED
 from supernoded.journal.writer import Journal
 from supernoded.model import NODE
 
@@ -81,8 +82,9 @@ class Admission:
         return f"; nobody is known here to have {scope}, so its sender was believed"
 
     def _find_right(self, command: Command) -> str:
-        epoch = max(self._roles.epoch(command.scope), self._epochs.get(command.scope, 0))
-        refusal = find_right(command, self._roles.roles.get(command.scope), epoch)
+        holder, known = self._roles.roles.get(command.scope), self._roles.epoch(command.scope)
+        epoch = max(known, self._epochs.get(command.scope, 0))
+        refusal = find_right(command, holder, epoch, fixed=holder is not None and known == FIXED)
         if not refusal and (command.scope in self._epochs or len(self._epochs) < MOST_SCOPES):
             self._epochs[command.scope] = max(command.epoch, epoch)
         return refusal

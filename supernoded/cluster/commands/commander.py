@@ -120,7 +120,9 @@ class Commander:
                 correlation=command.id.encode(),
             )
             if not sent:
-                raise WireError(f"{command.to} cannot be asked: no link to the broker, {self._session.state.text}")
+                state = self._session.state
+                why = "more waits for the broker than it takes" if state.connected else f"no link to the broker, {state.text}"
+                raise WireError(f"{command.to} cannot be asked: {why}")
             async with asyncio.timeout(within):
                 return await answer
         except TimeoutError as error:

@@ -18,15 +18,18 @@ Stamp = Sequence[tuple[int, int] | None]
 
 
 class Keyring:
-    """`keys` are those that count now. Raises SettingsError when they cannot be used at the start; later the last good ones stay."""
+    """`keys` are those that count now. When a file cannot be used the last good ones stay, and at the start there are none.
+
+    That is a trouble and no end: a node whose list of what was revoked was copied by half must not be left without its daemon.
+    """
 
     def __init__(self, table: settings.Keys, node: str, clock: Clock, health: Health, *, alone: bool = False) -> None:
         self._table, self._node, self._clock, self._health, self._alone = table, node, clock, health, alone
         self._files = list_files(table)
-        self._stamp = self._look()
-        self._keys = read_keys(table, node)
+        self._stamp: Stamp = ()
+        self._keys, self._fault = Keys(), ""
         self._looked_at = clock.now()
-        self._fault = ""
+        self._refresh()
         self._report()
 
     @property
@@ -44,8 +47,9 @@ class Keyring:
             return
         try:
             self._keys, self._stamp, self._fault = read_keys(self._table, self._node), stamp, ""
-        except SettingsError as error:  # key and certificate may be half-way copied: the next look finds both
-            self._fault = f"{error}; those of before count on"
+        except SettingsError as error:  # key and certificate may be copied by half: the next look finds both
+            none = "until then no command goes between this node and the others"
+            self._fault = f"{error}; {none if self._keys == Keys() else 'those of before count on'}"
 
     def _report(self) -> None:
         self._health.report(KEYS, self._fault or self._keys.find_trouble(self._clock.wall()) or self._find_lack())
@@ -68,4 +72,4 @@ def _stamp(file: Path) -> tuple[int, int] | None:
         found = file.stat()
     except OSError:
         return None
-    return found.st_mtime_ns, found.st_ino
+    return found.st_mtime_ns, found.st_ctime_ns  # the second turns with its mode and its inode too

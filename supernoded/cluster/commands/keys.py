@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import stat
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -39,6 +40,7 @@ class Keys:
     own: SealKey | None = None
     authority: Authority | None = None
     list_ends: float | None = None  # when the next revocation list was to come, Unix seconds
+    exposed: Path | None = None  # our key's file, where everybody on this machine can read it
 
     @property
     def fingerprint(self) -> str:
@@ -56,6 +58,8 @@ class Keys:
         days = (who.ends - now) / DAY
         if days < WARN:
             return f"the certificate of this node ends in {days:.1f} days: {remedy}"
+        if self.exposed is not None:
+            return f"keys.key_file: everybody on this machine can read {self.exposed} and speak as {who.name}: `chmod 600 {self.exposed}`"
         if self.list_ends is not None and now > self.list_ends:
             return f"the revocation list is {(now - self.list_ends) / DAY:.1f} days too old: copy the newest crl.pem to keys.revoked_file"
         return ""
@@ -75,7 +79,14 @@ def read_keys(table: settings.Keys, node: str) -> Keys:
     if own is not None:
         _check_issuer(own, authority, table.certificate_file)
     ends = [one.next_update_utc.timestamp() for one in lists if one.next_update_utc is not None]
-    return Keys(own, authority, min(ends, default=None))
+    return Keys(own, authority, min(ends, default=None), table.key_file if _is_exposed(table.key_file) else None)
+
+
+def _is_exposed(file: Path | None) -> bool:
+    try:
+        return file is not None and bool(file.stat().st_mode & (stat.S_IROTH | stat.S_IWOTH))
+    except OSError:  # replaced just now: the next look finds the new one
+        return False
 
 
 def list_files(table: settings.Keys) -> list[Path]:

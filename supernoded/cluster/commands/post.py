@@ -38,7 +38,7 @@ class CommandPost:
 
 
 def open_keyring(settings: Settings, clock: Clock, health: Health) -> Keyring:
-    """The keys of this node. Raises SettingsError."""
+    """The keys of this node; what is wrong with their files is a trouble of the daemon."""
     return Keyring(settings.keys, settings.node, clock, health, alone=len(settings.topology.nodes) < 2)
 
 

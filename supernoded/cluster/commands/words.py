@@ -11,7 +11,8 @@ from supernoded.model import NODE, Action, Sight, Word
 from supernoded.pki.trust import TOLERANCE
 
 LONGEST = 60.0  # seconds that a command may live: what is older than that was asked of another world (ours)
-MOST_ID = 128  # characters
+MOST_ID = 128  # characters; scopes too, which are remembered
+MOST_NUMBER = 2**53  # of commands and epochs: milliseconds since the epoch are far below, and databases hold it (ours)
 MOST_DETAILS = 64  # of a command or an answer
 
 
@@ -51,8 +52,11 @@ def read_command(body: str, sender: str) -> Command:
         command = msgspec.json.decode(body, type=Command)
     except (msgspec.MsgspecError, RecursionError) as error:
         raise SealError(f"{sender} has sealed something that is no command ({error}): run one version on all nodes", sender) from error
-    if len(command.id) > MOST_ID:
-        raise SealError(f"the id of a command of {sender} has {len(command.id)} characters, at most {MOST_ID} are taken", sender)
+    longest = max(len(command.id), len(command.scope))
+    if longest > MOST_ID:
+        raise SealError(f"the id or scope of a command of {sender} has {longest} characters, at most {MOST_ID} are taken", sender)
+    if not (0 <= command.number <= MOST_NUMBER and 0 <= command.epoch <= MOST_NUMBER):
+        raise SealError(f"a command of {sender} has a number or an epoch that is none: 0 to {MOST_NUMBER} are taken", sender)
     if command.sender != sender:
         raise SealError(f"the command says that {command.sender[:80]} sends it, it is sealed by {sender}", sender)
     return command
@@ -87,14 +91,16 @@ def find_fault(command: Command, node: str, cluster: str, now: float) -> str:
     return ""
 
 
-def find_right(command: Command, holder: str | None, epoch: int) -> str:
+def find_right(command: Command, holder: str | None, epoch: int, *, fixed: bool = False) -> str:
     """Why its sender may not speak for its scope; empty = it may. `holder` and `epoch` are the newest known, None = of nobody.
 
     A node always speaks for itself. For a role nobody is known to hold any node may speak, and so may one of a higher epoch than
-    known: it has the role since we were told last.
+    known: it has the role since we were told last. A seat that is `fixed` by the settings goes to nobody else, whatever the epoch.
     """
     if command.scope == NODE:
         return ""
+    if fixed:
+        return "" if holder == command.sender else f"{command.scope} is given to {holder} by the settings, not to {command.sender}"
     if command.epoch < epoch:
         return f"{command.scope} is at epoch {epoch}, the command is of epoch {command.epoch}: {command.sender} has lost the role"
     if holder is not None and holder != command.sender and command.epoch == epoch:

@@ -15,6 +15,7 @@ from supernoded.settings import Breakers
 
 HOUR = 3600.0  # seconds; the window of `per_hour`
 LINGER = 60.0  # seconds for which a grant that has run out still counts: the hold it was for may be told late (ours)
+MOST_GIVEN = 1_000  # grants that are kept: one subject may be granted again and again, each time for another incident (ours)
 BREAKERS = ("cards_out", "nodes_out", "per_cause", "per_hour")
 _OPERATOR = "operator "  # how the owner of a hold that a person placed begins
 
@@ -61,6 +62,8 @@ def decide(
         return Granted(again)
     for name, why in tripped.items():
         return Refused(f"breaker {name} has tripped ({why}); when the cause is known: `supernodectl breakers reset {name} --reason TEXT`")
+    if len(given) >= MOST_GIVEN:
+        return Refused(f"{len(given)} grants were given lately, at most {MOST_GIVEN} are kept: see which policy asks so often")
     counted = [hold for hold in holds if not hold.owner.startswith(_OPERATOR)]
     for name, among in _list_counts(want, counted, given, settings, now):
         limit = getattr(settings, name)

@@ -18,7 +18,7 @@ from supernoded.cluster.topics import FleetTold, NodeTold
 LOOK = 0.25  # seconds between two looks (ours): a dead node is late within 3 s
 FRESH = 2.5 * ROUND * LOOK  # seconds: each node is told once a round, however well it is
 TELL_EVERY = 5.0  # seconds between two tellings of all nodes (design section 10: as digests)
-PART = 150  # nodes of one message: at most 250 bytes each, so they stay below the largest payload
+PART = 150  # nodes of one message, fewer where much is said of them: some 250 bytes each of those that are well
 
 
 class Ear(Protocol):
@@ -102,12 +102,13 @@ class Fleet:
 
     def _tell(self, now: float) -> None:
         """Retained, in parts, below our own node: whoever wants to know subscribes for a moment."""
-        nodes, who = tuple(self.list_nodes()), self._who
-        parts = max(-(-len(nodes) // PART), 1)
-        for part in range(parts):
-            rows = nodes[part * PART : (part + 1) * PART]
-            told = FleetTold(node=who.node, life=who.life, at=now, part=part, parts=parts, nodes=rows)
-            self._ear.publish(topics.fleet(who.cluster, who.node, part), topics.encode(told), retain=True)
+        who = self._who
+
+        def make(nodes: tuple[NodeTold, ...], part: int, parts: int) -> FleetTold:
+            return FleetTold(node=who.node, life=who.life, at=now, part=part, parts=parts, nodes=nodes)
+
+        for part, data in enumerate(topics.pack(self.list_nodes(), PART, make)):
+            self._ear.publish(topics.fleet(who.cluster, who.node, part), data, retain=True)
 
 
 async def hear_told(ear: Ear, cluster: str, holder: str, within: float) -> list[FleetTold]:
@@ -118,6 +119,11 @@ async def hear_told(ear: Ear, cluster: str, holder: str, within: float) -> list[
     def hear(message: Message) -> None:
         told = topics.decode(message.payload, FleetTold)
         if told.node == holder and 0 <= told.part < told.parts:
+            others = [one for one in parts.values() if one.parts != told.parts]  # of an earlier telling, in fewer or more parts
+            if any(one.at > told.at for one in others):
+                return
+            for one in others:
+                del parts[one.part]
             parts[told.part] = told
             if all(part in parts for part in range(told.parts)):
                 whole.set()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple, Protocol
@@ -30,6 +30,7 @@ from supernoded.settings import Settings
 GRANT = "grant"  # the verb
 LOOK_EVERY = 5.0  # seconds between two looks at the breakers
 FRESH = 2.5 * LOOK_EVERY
+MOST_WORD = 200  # characters of each word of a want (ours)
 LONGEST_GRANT = 600.0  # seconds; the most of `breakers.grant_s`
 
 
@@ -93,7 +94,7 @@ def open_office(
     prober = Prober(settings.topology, clock, lambda: muster.list_late(clock.now()), muster.has_beaten_since)
     grantor = Grantor(settings.breakers, clock, holds, lambda: muster.find_split(clock.now()), find_desk)
     grants = Grants(clock, partial(ask_holder, commander, roles), holds)
-    commander.serve(GRANT, partial(answer_want, grantor))
+    commander.serve(GRANT, partial(answer_want, grantor, nodes))
     works = (
         ("fleet", fleet.run),
         ("probing", partial(prober.run, find_take)),
@@ -118,12 +119,17 @@ async def ask_holder(commander: Commander, roles: Roles, want: Want) -> Answer:
         raise WireError(f"{holder} grants for {seconds[:40]!r} seconds: run one version on all nodes") from error
 
 
-async def answer_want(grantor: Grantor, command: Command) -> Reply:
-    """The answer to another node's want, or our own. Raises RefusedError for what is none."""
+async def answer_want(grantor: Grantor, nodes: Collection[str], command: Command) -> Reply:
+    """The answer to another node's want, or our own. Raises RefusedError for what is none: what is granted is written down."""
     try:
         want = msgspec.convert(dict(command.details), Want)
     except msgspec.ValidationError as error:
         raise RefusedError(f"not a want: {error}") from error
+    if want.subject.partition("/")[0] not in nodes:
+        raise RefusedError(f"{want.subject[:80]!r} is on no node of the topology: write the same [[nodes]] on all nodes")
+    longest = max(len(word) for word in msgspec.structs.astuple(want))
+    if longest > MOST_WORD:
+        raise RefusedError(f"not a want: one of its words has {longest} characters, at most {MOST_WORD} are taken")
     answer = await grantor.grant(want)
     details = {"granted": "yes" if answer.granted else "no", "seconds": f"{answer.seconds:.3f}"}
     return answer_to(command, answer.text, details=details)

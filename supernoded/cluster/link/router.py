@@ -8,6 +8,8 @@ from collections.abc import Awaitable, Callable
 
 from supernoded.cluster.link.fabric import Message, SubscribeDeniedError
 from supernoded.cluster.topics import PayloadError, matches
+from supernoded.errors import SessionError
+from supernoded.supervisor import BUGS, describe
 
 Handler = Callable[[Message], None]
 Subscribe = Callable[[list[str]], Awaitable[None]]
@@ -98,6 +100,9 @@ class Router:
     def _call(self, handler: Handler, message: Message) -> None:
         try:
             handler(message)
-        except PayloadError as error:
+        except SessionError:
+            raise
+        except BUGS as error:  # what somebody has left on the broker must not end each new link
             self.refused += 1
-            self._once.say(f"heard {message.topic}", f"{message.topic}: {error}; such messages are ignored and counted")
+            text = str(error) if isinstance(error, PayloadError) else describe(error)
+            self._once.say(f"heard {message.topic}", f"{message.topic}: {text}; such messages are ignored and counted")

@@ -143,7 +143,7 @@ class LeasedSeats:
             taken = seen is not None and seen.node not in ("", self._node) and now < min(seen.until, seen.at + self._terms.term_s)
             left = self._promised.get(role, now) > now
             only_look = self._tenancy.find(role) is None and (taken or left)
-            bids.append(Bid(role, nodes[: nodes.index(self._node)], self._views.heard(role), role in self._had, only_look))
+            bids.append(Bid(role, nodes[: nodes.index(self._node)], self._views.reached(role), role in self._had, only_look))
         return bids
 
     def _find_vacancy(self, lease: Lease, time: float) -> float:
@@ -185,11 +185,10 @@ class LeasedSeats:
             tell()
 
     def step_down(self, role: str, epoch: int, why: str) -> None:
-        """See `Seats.step_down`."""
+        """See `Seats.step_down`. It is not bid for again at once: a duty that cannot go on would begin and end without a pause."""
         held = self._tenancy.find(role)
         if held is not None and held.epoch == epoch:
             self._drop(role, why)
-            self._hurry.set()
 
     def _look_at_views(self) -> None:
         for role, held in self._tenancy.list_good().items():

@@ -18,9 +18,12 @@ from supernoded.cluster.digests import Speaker
 from supernoded.cluster.link.fabric import Message
 from supernoded.cluster.roles.seats import FIXED_TERM, Seats, Tenure
 from supernoded.cluster.topics import PayloadError, RoleView
+from supernoded.journal.leases import FIXED
 from supernoded.supervisor import Health
 
 MOST = 10_000  # roles that are remembered: a site of 1,024 nodes has some hundreds (ours)
+MOST_ROLE = 200  # characters of the name of one (ours)
+MOST_EPOCH = 2**32  # above it is garbage: with one more each second it is there in 136 years (ours)
 LOOK = 1.0  # seconds between two looks at what is to be told
 TOLD_AGAIN = 5.0  # seconds, at most, between two words about one role (ours)
 
@@ -48,15 +51,15 @@ class Views:
     def hear(self, message: Message) -> None:
         """Take in what a holder says. A lower epoch than was heard before is old, however late it comes. Raises PayloadError."""
         told = topics.decode(message.payload, RoleView)
-        if not all(math.isfinite(time) for time in (told.at, told.until)) or told.epoch < 0:
-            raise PayloadError(f"a view of {told.role[:80]!r} at {told.at:g} until {told.until:g} of epoch {told.epoch}")
-        if told.node not in self._nodes or message.topic != topics.role_view(self._cluster, told.role):
+        if not all(math.isfinite(time) for time in (told.at, told.until)) or not 0 <= told.epoch <= MOST_EPOCH:
+            raise PayloadError(f"a view of {told.role[:80]!r} at {told.at:g} until {told.until:g} of epoch {str(told.epoch)[:20]}")
+        if told.node not in self._nodes or not message.topic.endswith(f"/{self._cluster}/role/{told.role}/view") or not told.role:
             raise PayloadError(f"{told.node[:80]!r} cannot speak of {told.role[:80]!r} here")
         before = self._seen.get(told.role)
         if before is not None and _is_old(told, before):
             return
-        if before is None and len(self._seen) >= MOST:
-            raise PayloadError(f"a view of yet another role, {told.role[:80]!r}: {MOST} are known")
+        if before is None and (len(self._seen) >= MOST or len(told.role) > MOST_ROLE):
+            raise PayloadError(f"a view of yet another role, {told.role[:80]!r}: at most {MOST} of {MOST_ROLE} characters are known")
         self._note(told, before, retained=message.retain)
 
     def _note(self, told: RoleView, before: Seen | None, *, retained: bool) -> None:
@@ -75,12 +78,13 @@ class Views:
                 tell()
 
     def _complain_of_two(self, told: RoleView, before: Seen | None, now: float) -> None:
-        """Seats that are fixed need the same settings everywhere."""
+        """Seats that are fixed need the same settings everywhere, and those that are leased the same database."""
         rival = before.node if before is not None and before.until > now and before.epoch == told.epoch else ""
         if told.held and rival not in ("", told.node):
             self._contested.add(told.role)
-            both = f"{told.node} and {rival} both have it by their settings: write the same [roles] on all nodes"
-            self._health.report(f"role {told.role}", both)
+            both = f"{told.node} and {rival} both tell that they have it with epoch {told.epoch}"
+            remedy = "write the same [roles] on all nodes" if told.epoch == FIXED else "see on both that they lease it in the same database"
+            self._health.report(f"role {told.role}", f"{both}: {remedy}")
         elif told.role in self._contested:
             self._contested.discard(told.role)
             self._health.report(f"role {told.role}", "")
@@ -97,6 +101,11 @@ class Views:
     def heard(self, role: str) -> int:
         """The highest epoch that was heard of."""
         return self._seen[role].epoch if role in self._seen else 0
+
+    def reached(self, role: str) -> int:
+        """The highest epoch that a database may have come to: what is far beyond was made up, and to go on from there leads nowhere."""
+        heard = self.heard(role)
+        return heard if heard <= MOST_EPOCH // 2 else 0
 
     def age(self) -> float:
         """Of the oldest word that still stands, in seconds."""

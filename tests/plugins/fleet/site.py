@@ -77,6 +77,7 @@ class Trouble:
     results: dict[str, Result] = field(default_factory=dict)
     holds: list[Hold] = field(default_factory=list)
     done: dict[str, Outcome] = field(default_factory=dict)
+    others: tuple[Incident, ...] = ()
 
     def __post_init__(self) -> None:
         self.history = History(getattr(self.remedy, "watches", {}))
@@ -109,7 +110,7 @@ class Trouble:
 
     @property
     def world(self) -> World:
-        return World(topology=TOPOLOGY, modes={"fleet": self.mode}, holds=tuple(self.holds))
+        return World(topology=TOPOLOGY, modes={"fleet": self.mode}, holds=tuple(self.holds), incidents=self.others)
 
     def ask(self) -> list[tuple[str, str]]:
         """What is done next, as kind and target, with its outcome noted."""

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from supernoded.model import TAKE_OUTS, Hold, Mode, Result
+from supernoded.model import TAKE_OUTS, Hold, Incident, Mode, Result, Severity
 from supernoded_fleet.settings import FleetSettings
 from tests.plugins.fleet.site import Trouble, find_remedy, read
 
@@ -135,3 +135,11 @@ def test_one_that_is_late_is_told_after_a_minute(tmp_path: Path) -> None:
     assert trouble.ask() == []
     trouble.now += 60.0
     assert trouble.ask() == [TELL]
+
+
+@pytest.mark.parametrize(("kind", "subject", "told"), [("node.gone", "n4", []), ("daemon.gone", "n4", []), ("node.gone", "n3", [TELL])])
+def test_one_that_was_told_to_be_gone_is_not_told_to_be_late(tmp_path: Path, kind: str, subject: str, told: list[object]) -> None:
+    other = Incident(id="i2", kind=kind, subject=subject, scope="fleet", opened=1.0, severity=Severity.CRITICAL, text="gone")
+    trouble = Trouble(find_remedy(tmp_path, "node.late"), kind="node.late", others=(other,))
+    trouble.now += 60.0
+    assert trouble.ask() == told

@@ -43,6 +43,7 @@ class Site:
     behind: set[int] = field(default_factory=set)
     hung: set[str] = field(default_factory=set)
     gone: set[str] = field(default_factory=set)
+    unheard: set[str] = field(default_factory=set)  # of these nothing is read
     codes: dict[str, frozenset[str]] = field(default_factory=dict)
     more: dict[tuple[str, str], Value] = field(default_factory=dict)  # (subject, quantity) -> value
     history: History = field(default_factory=lambda: History({}))
@@ -50,6 +51,8 @@ class Site:
     def read(self) -> Iterator[Reading]:
         """Everything, once."""
         for card in (*CARDS, "n2/card0"):
+            if card in self.unheard:
+                continue
             yield self._make(card, "card.present", None if card in self.hung else 0.0 if card in self.gone else 1.0)
             if card not in self.hung | self.gone:
                 yield self._make(card, "card.health", self.codes.get(card, frozenset()))

@@ -17,6 +17,8 @@ from supernoded.plugin import Actuator, Effect, Node, PluginError, WireError
 from supernoded.registry import Found, collect
 from supernoded.wire import Pen
 from supernoded.wire.system import Devices, SystemWires
+from supernoded_kubernetes.holding import Holding
+from supernoded_kubernetes.patches import Shown
 from supernoded_kubernetes.settings import KubernetesSettings
 from tests.sim.devices.tools.desks import Desk
 
@@ -210,3 +212,19 @@ def test_two_schedulers_at_once_on_one_node_are_refused(supernoded_node: Node) -
     said = r"two plugins want the actuator 'node\.drain on n0': kubernetes and slurm; switch one of them off"
     with pytest.raises(PluginError, match=said):
         collect(both, tables, lambda _: supernoded_node)
+
+
+async def test_another_incident_that_is_written_in_between_is_not_lost(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two daemons hold one node at once: its condition is a list that each of them reads and writes."""
+    look, looks = Holding._look, list[str]()
+
+    async def interfere(self: Holding, action: Action) -> Shown:
+        shown = await look(self, action)
+        looks.append(action.incident)
+        if looks == ["i1", "i1"]:  # the second is the one that it writes by
+            await self.apply(act("node.drain", "i2"))
+        return shown
+
+    monkeypatch.setattr(Holding, "_look", interfere)
+    assert await bench.do(act("node.drain", "i1")) is Effect.PRESENT
+    assert (await bench.actuator.observe(act("node.drain", "i2"))).effect is Effect.PRESENT

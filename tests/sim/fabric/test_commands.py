@@ -376,6 +376,17 @@ def test_who_holds_the_scope(tmp_path: Path) -> None:
     run(tmp_path, scenario)
 
 
+def test_a_fixed_seat_is_its_holders_whatever_another_claims(tmp_path: Path) -> None:
+    async def scenario(site: Site, n0: Life, n1: Life) -> None:
+        n1.roles.roles = {"spares": "n5", "fleet": "n0"}
+        with pytest.raises(RefusedError, match="spares is given to n5 by the settings, not to n0"):
+            await n0.commander.ask("n1", "do", scope="spares", epoch=7)
+        await n0.commander.ask("n1", "do", scope="fleet")
+        assert [command.scope for command in n1.done] == ["fleet"]
+
+    run(tmp_path, scenario)
+
+
 def test_a_journal_that_takes_nothing_lets_nothing_be_changed(tmp_path: Path) -> None:
     async def scenario(site: Site, n0: Life, n1: Life) -> None:
         await n1.journal.close()

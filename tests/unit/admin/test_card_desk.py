@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TypeVar, cast
 
 import pytest
@@ -18,7 +20,7 @@ from supernoded.errors import AdminError, RefusedError, WireError
 from supernoded.holds import Holds
 from supernoded.house import House
 from supernoded.journal.writer import Journal, open_journal
-from supernoded.messages import HoldFilter, IsolateAsk, LiftAsk, ReleaseAsk, TestAsk
+from supernoded.messages import CardFilter, HoldFilter, IsolateAsk, LiftAsk, ReleaseAsk, TestAsk
 from supernoded.model import Incident, Reading
 from supernoded.settings import Hooks, Settings
 from supernoded.supervisor import Health
@@ -126,7 +128,7 @@ async def test_a_card_of_this_node_is_held_fenced_and_given_back(rooms: Rooms, d
         f"n0/card1 is held as {hold.id}, for 4 h: nothing puts it into service",
         "n0/card1: is not to be used, says cards.json; whatever uses it now goes on (no [hooks] isolate is set)",
     )
-    row = (await desk.list_cards()).cards[1]
+    row = (await desk.list_cards(CardFilter())).cards[1]
     assert (row.state, row.holds, row.serial) == ("isolated", (hold.id,), "SN1")
     back = await desk.release("n0/card1", ReleaseAsk(reason="fan replaced"), ALICE)
     assert (back.done[0], back.undone) == (f"hold {hold.id} is lifted", ())
@@ -157,7 +159,7 @@ async def test_without_its_fence_it_is_held_alone_and_a_rank_on_it_is_named(room
     told = await desk.isolate("n0/card1", IsolateAsk(reason="a", fence=False), ALICE)
     assert told.undone == ("n0/card1 is not fenced yet", "job/a/rank1 still runs on it")
     assert rooms.commander.asked == []
-    assert (await desk.list_cards()).cards[1].ranks == ("job/a/rank1",)
+    assert (await desk.list_cards(CardFilter())).cards[1].ranks == ("job/a/rank1",)
 
 
 async def test_a_card_of_a_node_that_does_not_answer_is_held_all_the_same(rooms: Rooms, desk: CardDesk) -> None:
@@ -193,7 +195,7 @@ async def test_an_order_that_comes_before_its_hold_waits_for_it(rooms: Rooms, mo
 async def test_a_test_is_begun_and_looked_at(rooms: Rooms, desk: CardDesk) -> None:
     begun = await desk.test("n0/card2", TestAsk(), ALICE)
     assert (begun.passed, begun.text, begun.test_s) == (None, "under test for 0 s", 15.0)
-    assert (await desk.list_cards()).cards[2].state == "testing"
+    assert (await desk.list_cards(CardFilter())).cards[2].state == "testing"
     with pytest.raises(AdminError, match="n0: n0/card2 is under test already"):
         await desk.test("n0/card2", TestAsk(), ALICE)
     await rooms.clock.advance(5.0)
@@ -213,7 +215,7 @@ async def test_cards_show_what_is_read_of_them(rooms: Rooms, desk: CardDesk) -> 
         read("card.power", 80.0, subject="n0/card2"),
         read("card.present", 0.0, subject="n1/card0"),
     ]
-    rows = (await desk.list_cards()).cards
+    rows = (await desk.list_cards(CardFilter())).cards
     assert [(row.subject, row.state, row.serial) for row in rows] == [
         ("n0/card0", "in service", "SN9"),
         ("n0/card1", "unknown", "SN1"),
@@ -221,3 +223,40 @@ async def test_cards_show_what_is_read_of_them(rooms: Rooms, desk: CardDesk) -> 
         ("n1/card0", "absent", ""),
     ]
     assert (rows[0].temperature, rows[0].health) == (61.0, ("OK",))
+
+
+async def test_of_another_nodes_card_its_own_daemon_is_asked_who_runs_on_it(
+    rooms: Rooms, desk: CardDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only the holder of `spares` is told of all ranks: elsewhere a card would seem to be free, and nobody be asked before it is taken."""
+    asked: list[Mapping[str, str]] = []
+
+    async def ask(node: str, verb: str, *, details: Mapping[str, str]) -> Reply:
+        asked.append({"node": node, "verb": verb, **details})
+        return cast("Reply", SimpleNamespace(details={"n1/card0": "job/a/rank4 job/a/rank5"}))
+
+    assert (await desk.list_cards(CardFilter(subject="n1/card0"))).cards[3].ranks == (), "it does not answer"
+    monkeypatch.setattr(rooms.commander, "ask", ask)
+    assert (await desk.list_cards(CardFilter(subject="n1/card0"))).cards[3].ranks == ("job/a/rank4", "job/a/rank5")
+    assert asked == [{"node": "n1", "verb": "card.look", "do": "users", "card": "n1/card0"}]
+    await desk.list_cards(CardFilter())
+    await desk.list_cards(CardFilter(subject="n0/card1"))
+    assert len(asked) == 1
+
+
+async def test_a_node_tells_who_runs_on_its_cards(rooms: Rooms) -> None:
+    rooms.seen += [read("rank.card", "n0/card1", subject="job/a/rank1"), read("rank.state", "running", subject="job/a/rank1")]
+    assert rooms.cards.by_hand.look({"do": "users", "card": "n0"}) == {"n0/card1": "job/a/rank1"}
+    assert rooms.cards.by_hand.look({"do": "users", "card": "n0/card1"}) == {"n0/card1": "job/a/rank1"}
+    assert rooms.cards.by_hand.look({"do": "users", "card": "n0/card2"}) == {}
+
+
+async def test_what_is_done_already_and_what_is_mistyped_is_said(rooms: Rooms, desk: CardDesk) -> None:
+    await desk.isolate("n0/card1", IsolateAsk(reason="fan rattles"), ALICE)
+    await rooms.clock.advance(30.0)
+    again = await desk.isolate("n0/card1", IsolateAsk(reason="again"), ALICE)
+    assert "since 30 s already (fan rattles), until it is lifted" in again.done[0]
+    await desk.release("n0/card1", ReleaseAsk(reason="ok"), ALICE)
+    assert (await desk.release("n0/card1", ReleaseAsk(reason="ok"), ALICE)).done[0] == "operator alice holds nothing on n0/card1"
+    with pytest.raises(AdminError, match=re.escape("did you mean n0/card1?")):
+        await desk.isolate("n0/crad1", IsolateAsk(reason="a"), ALICE)

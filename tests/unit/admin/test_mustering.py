@@ -15,7 +15,7 @@ from supernoded.cluster import topics
 from supernoded.cluster.digests import Speaker
 from supernoded.cluster.fleet.breakers import Want
 from supernoded.cluster.fleet.grantor import Grantor
-from supernoded.cluster.fleet.holder import Fleet
+from supernoded.cluster.fleet.holder import Fleet, hear_told
 from supernoded.cluster.fleet.muster import Muster
 from supernoded.cluster.fleet.rollcall import list_nodes
 from supernoded.cluster.link.fabric import Message
@@ -38,6 +38,7 @@ class Broker:
     def __init__(self) -> None:
         self.retained: dict[str, Message] = {}
         self.handlers: list[tuple[str, Any]] = []
+        self.state = SimpleNamespace(connected=True)
 
     def on(self, filter_: str, handler: Any) -> None:
         self.handlers.append((filter_, handler))
@@ -94,6 +95,7 @@ class Site:
                 cluster="c0",
                 topology=Topology(nodes=tuple(Supernode(name=name, cards=1) for name in NAMES)),
                 breakers=Breakers(cards_out=1),
+                journal=SimpleNamespace(database=""),
             ),
             seats=SimpleNamespace(roles=self.roles),
             holds=SimpleNamespace(standing=lambda: (self.hold,)),
@@ -139,7 +141,12 @@ async def test_where_nobody_has_the_role_only_what_is_known_here_is_told(site: S
     site.roles = {}
     told = await tell_nodes(site.house("n1"))
     assert {row.state for row in told.nodes} == {"unknown"}
-    assert told.trouble.startswith("nobody is known to have the role fleet")
+    assert told.trouble == "nobody is known to have the role fleet: give it a node under [roles], or a database to lease it in"
+    house = site.house("n1")
+    house.settings.journal.database = "postgresql://db/fleet"
+    assert "look at the database that leases it" in (await tell_nodes(house)).trouble
+    house.session = SimpleNamespace(state=SimpleNamespace(connected=False))
+    assert "no link to the broker" in (await tell_nodes(house)).trouble
     with pytest.raises(AdminError, match="until somebody has, nothing is taken out"):
         await tell_breakers(site.house("n1"))
 
@@ -186,3 +193,18 @@ async def test_a_thousand_nodes_fit_into_messages(tmp_path: Path) -> None:
     assert max(len(message.payload) for message in site.broker.retained.values()) < topics.MAX_PAYLOAD
     assert sum(len(topics.decode(message.payload, topics.FleetTold).nodes) for message in site.broker.retained.values()) == 1024
     site.journal.abandon()
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 0, 2)])
+async def test_what_is_left_of_a_telling_in_more_parts_is_not_mixed_in(site: Site, order: tuple[int, ...]) -> None:
+    old, new = (topics.NodeTold(name="n0", state=state) for state in ("late", "up"))
+    told = [
+        topics.FleetTold(node="n9", life="l", at=NOW - 5.0, part=1, parts=3, nodes=(old,)),
+        topics.FleetTold(node="n9", life="l", at=NOW - 5.0, part=2, parts=3, nodes=(old,)),
+        topics.FleetTold(node="n9", life="l", at=NOW, part=0, parts=1, nodes=(new,)),
+    ]
+    hearing = asyncio.ensure_future(hear_told(site.broker, "c0", "n9", 1.0))
+    await settle()
+    for number in order:
+        site.broker.publish(topics.fleet("c0", "n9", told[number].part), topics.encode(told[number]))
+    assert await hearing == [told[2]]

@@ -65,7 +65,7 @@ async def test_what_an_operator_holds_is_let_go_by_the_policy_and_not_given_back
     await perform(room, make_action("card.hold"), holding)
     await perform(room, make_action("card.isolate"), fencing)
     await room.holds.place(make_hold("h9", owner="operator alice"))
-    assert says(await perform(room, make_action("card.hold", incident="i2"), holding), Result.REFUSED, ["is held by operator alice"])
+    assert says(await perform(room, make_action("card.test", incident="i2"), fencing), Result.REFUSED, ["is held by operator alice"])
     assert (await perform(room, make_action("card.unhold"), holding)).result is Result.DONE
     assert says(await perform(room, make_action("card.release"), fencing), Result.REFUSED, ["not released: operator alice holds"])
     assert [hold.id for hold in room.holds.standing()] == ["h9"]

@@ -57,7 +57,7 @@ async def test_what_has_failed_has_failed_for_this_action(room: CardRoom) -> Non
     await pass_time(room, trial, 20, None)
     for _ in range(2):
         sight = await actuator.observe(TEST)
-        assert sight.effect is Effect.ABSENT
+        assert (sight.effect, sight.final) == (Effect.ABSENT, True)
         assert "n0/card3 failed its test: it did not answer once in 15.0 s: no answer" in sight.text
         await actuator.apply(TEST)
     again = make_action("card.test", name="2-test-n0/card3")
@@ -109,3 +109,25 @@ def test_a_rank_that_has_stopped_uses_no_card() -> None:
         read("rank.card", "n0/card3", subject="job/a/rank3"),
     ]
     assert find_users(readings, "n0/card3") == ["job/a/rank0", "job/a/rank3"]
+
+
+async def test_a_tool_that_hangs_for_all_cards_of_the_node_fails_none(room: CardRoom) -> None:
+    trial = make_trial(room, SiteHooks(Hooks(), room.wires))
+    trial.take([read("card.temperature", 50.0, room.clock.now(), subject="n0/card1")], 12.5)
+    actuator = TrialActuator(trial, ["n0/card3"], room.clock)
+    await actuator.apply(TEST)
+    await pass_time(room, trial, 20, None)
+    sight = await actuator.observe(TEST)
+    assert (sight.effect, sight.final) == (Effect.ABSENT, False)
+    assert "its tool is what hangs" in sight.text
+
+
+async def test_a_rank_that_comes_in_the_course_of_it_fails_no_card(room: CardRoom) -> None:
+    trial = make_trial(room, SiteHooks(Hooks(), room.wires))
+    actuator = TrialActuator(trial, ["n0/card3"], room.clock)
+    await actuator.apply(TEST)
+    room.ranks["n0/card3"] = ["job/other/rank0"]
+    await pass_time(room, trial, 20)
+    sight = await actuator.observe(TEST)
+    assert (sight.effect, sight.final) == (Effect.ABSENT, False)
+    assert "job/other/rank0 runs on it" in sight.text

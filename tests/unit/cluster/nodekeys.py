@@ -39,5 +39,6 @@ def write_keys(folder: Path, node: str, issuer: Issuer, now: float = NOW, days: 
     folder.mkdir(exist_ok=True)
     files = {name: folder / f"{node}.{name}" for name in ("key", "crt")} | {"ca": folder / "ca.crt"}
     for name, text in (("key", key_to_pem(own.key)), ("crt", own.certificate), ("ca", to_pem(issuer.certificate))):
+        files[name].touch(mode=0o600)
         files[name].write_text(text)
     return settings.Keys(key_file=files["key"], certificate_file=files["crt"], ca_file=files["ca"])

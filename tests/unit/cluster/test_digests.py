@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from supernoded.cluster import topics
-from supernoded.cluster.digests import EVERY, FRESH, LEAST, Digests, Speaker
+from supernoded.cluster.digests import EVERY, FRESH, LEAST, MOST_NOTE, Digests, Speaker
 from supernoded.cluster.link.fabric import Message
 from supernoded.cluster.topics import Digest, PayloadError
 from supernoded.history import History
@@ -181,5 +181,22 @@ def test_only_what_the_roles_here_need_is_taken_in() -> None:
             post.wanted = wanted
             post.digests.hear(message)
             assert [one.quantity for readings, _ in post.heard for one in readings] == found
+
+    run(main())
+
+
+def test_what_has_much_to_say_is_told_in_more_parts() -> None:
+    """A node whose sensors all fail at once says so at length, and must not fall silent over it."""
+
+    async def main() -> None:
+        post = Post()
+        post.known = [msgspec.structs.replace(neighbour(None, subject=f"n0/card{n}"), note="\N{SNOWMAN}" * 4000) for n in range(150)]
+        telling = asyncio.ensure_future(post.digests.run())
+        await asyncio.sleep(0.01)
+        telling.cancel()
+        told = [reading for _, digest in post.said for reading in digest.readings]
+        assert [reading.subject for reading in told] == [reading.subject for reading in post.known]
+        assert {len(reading.note) for reading in told} == {MOST_NOTE}
+        assert len(post.said) > 1
 
     run(main())

@@ -109,3 +109,23 @@ def test_what_is_said_anew_within_seconds_is_of_the_moment() -> None:
     of_moment = topics.of_nodes("c0", "beat"), topics.beat("c0", "n0"), topics.of_nodes("c0", "digest")
     lasting = topics.event("c0", "n0"), topics.of_holds("c0"), topics.command("c0", "n0"), topics.presence("c0", "n0")
     assert [topics.is_of_moment(filter_) for filter_ in (*of_moment, *lasting)] == [True] * 3 + [False] * 4
+
+
+@given(lengths=st.lists(st.integers(0, 60_000), max_size=12), most=st.integers(1, 8))
+def test_many_words_fill_as_many_payloads_as_it_takes(lengths: list[int], most: int) -> None:
+    rows = [topics.NodeTold(name=f"n{number}", state="up", text="x" * length) for number, length in enumerate(lengths)]
+
+    def make(nodes: tuple[topics.NodeTold, ...], part: int, parts: int) -> topics.FleetTold:
+        return topics.FleetTold(node="n0", life="l", at=1.0, part=part, parts=parts, nodes=nodes)
+
+    told = [topics.decode(data, topics.FleetTold) for data in topics.pack(rows, most, make)]
+    assert [row for one in told for row in one.nodes] == rows
+    assert [(one.part, one.parts) for one in told] == [(number, len(told)) for number in range(len(told))]
+    assert all(len(one.nodes) <= most for one in told)
+
+
+def test_a_word_that_is_too_long_alone_is_an_error() -> None:
+    row = topics.NodeTold(name="n0", state="up", text="x" * topics.MAX_PAYLOAD)
+    make = lambda nodes, part, parts: topics.FleetTold(node="n0", life="l", at=1.0, part=part, parts=parts, nodes=nodes)  # noqa: E731
+    with pytest.raises(topics.PayloadError, match="may be sent"):
+        topics.pack([row], 150, make)

@@ -139,3 +139,9 @@ def test_completion_knows_cards_and_holds(run: Run, tmp_path: Path) -> None:
     assert run("cards").exit_code == 0
     assert "n0/card5" in complete("supernodectl card test n0/card5", 3)
     assert "h1" in complete("supernodectl holds lift h", 3)
+
+
+def test_a_card_is_named_once_in_what_came_of_its_test() -> None:
+    failed = CardTested(now=NOW, subject="n1/card3", test="t", passed=False, text="n1/card3 failed its test: it is hot", test_s=15.0)
+    assert verbs.render_tested(failed) == ["n1/card3 failed its test: it is hot."]
+    assert verbs.render_tested(msgspec.structs.replace(failed, passed=True, text="passed: cool")) == ["n1/card3: passed: cool."]

@@ -56,6 +56,34 @@ def test_a_save_and_a_phase_may_stop_every_thread_of_a_process() -> None:
     assert judge(there, 90.0, 15.0) == {0: "saving", 1: "phase", 2: "waiting"}
 
 
+def test_who_saves_on_long_after_its_peers_have_is_silent() -> None:
+    there = everybody(hear_saving(make(0, 100, 50.0), 100, 50.0), make(1, 100, 56.0), make(2, 100, 56.0))
+    assert judge(there, 50.0 + 59.0, 15.0, 6.0)[0] == "saving"
+    states = judge(there, 50.0 + 61.0, 15.0, 6.0)
+    assert states == {0: "silent", 1: "waiting", 2: "waiting"}
+    assert judge(there, 50.0 + 61.0, 15.0, 40.0)[0] == "saving", "its saves take long"
+    assert judge(there, 50.0 + 61.0, 15.0)[0] == "saving", "nobody has saved yet"
+    together = there | {1: hear_saving(there[1], 100, 50.0)}
+    assert judge(together, 50.0 + 300.0, 15.0, 6.0)[0] == "saving", "it is not the only one"
+    assert judge({0: there[0]}, 50.0 + 300.0, 15.0, 6.0)[0] == "saving", "its peers are elsewhere"
+
+
+def test_who_saves_and_whose_process_says_nothing_any_more_is_silent() -> None:
+    frozen = hear_alive(hear_saving(make(0, 100, 50.0), 100, 50.0), 51.0)
+    lively = hear_alive(hear_saving(make(1, 100, 50.0), 100, 50.0), 69.0)
+    assert judge(everybody(frozen, lively), 69.5, 15.0, 6.0) == {0: "silent", 1: "saving"}, "three times its peers' worst, of 6 s"
+    assert judge(everybody(frozen, lively), 68.5, 15.0, 6.0) == {0: "saving", 1: "saving"}
+    assert judge(everybody(frozen, lively), 69.5, 15.0)[0] == "saving", "nobody has saved yet"
+
+
+def test_one_that_is_alone_here_waits_for_its_peers_elsewhere_while_its_process_runs() -> None:
+    lively = hear_alive(make(7, 100, 50.0), 89.0)
+    assert judge(everybody(lively), 90.0, 15.0, world=8) == {7: "waiting"}
+    assert judge(everybody(lively), 90.0, 15.0, world=1) == {7: "silent"}, "it has no peers"
+    assert judge(everybody(hear_alive(make(7, 100, 50.0), 60.0)), 90.0, 15.0, world=8) == {7: "silent"}, "its process is frozen"
+    assert judge(everybody(make(7, 100, 50.0)), 90.0, 15.0, world=8) == {7: "silent"}, "it never said that it runs"
+
+
 def test_the_launchers_word_of_an_abort_is_the_jobs() -> None:
     there = everybody(make(0, 100, 50.0))
     assert judge_job({0: "gone"}, there, 2, stopping=False, aborted=True) == "aborted"
@@ -84,6 +112,15 @@ def test_phases_and_saves_are_no_steps() -> None:
     rank = hear_beat(hear_saving(hear_saving(rank, 13, 161.0), None, 190.0), 14, 191.0)
     assert rank.times == (2.0,)
     assert hear_beat(rank, 15, 194.0).times == (2.0, 3.0)
+
+
+def test_before_the_first_step_a_job_restores_and_compiles() -> None:
+    there = everybody(make(0, -1, 50.0, ()), make(1, -1, 50.0, ()))
+    assert judge(there, 640.0, 15.0) == {0: "running", 1: "running"}
+    assert judge_job(judge(there, 640.0, 15.0), there, 2, stopping=False) == "starting"
+    assert judge(there, 651.0, 15.0) == {0: "waiting", 1: "waiting"}
+    assert judge(everybody(make(0, 1, 60.0), make(1, -1, 50.0)), 76.0, 15.0) == {0: "waiting", 1: "silent"}
+    assert judge(everybody(make(3, -1, 50.0, ())), 640.0, 15.0) == {3: "running"}, "nor where it is alone on its node"
 
 
 def test_a_job_that_is_set_back_has_no_step_of_negative_time() -> None:

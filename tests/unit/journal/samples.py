@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from random import Random
 
-from supernoded.model import NODE, Action, Event, Incident, Outcome, Result, Severity, Step, action_id
+from sqlalchemy import Connection
+
+from supernoded.journal.leases import Bid, bid
+from supernoded.model import NODE, Action, Event, Incident, Lease, Outcome, Result, Severity, Step, action_id
 
 
 class SteppedClock:
@@ -63,3 +67,9 @@ def make_event(number: int, *, subject: str = "n0/card3", at: float | None = Non
         severity=Severity.WARNING,
         incident="i1",
     )
+
+
+def take_lease(role: str, holder: str, now: float, term: float) -> Callable[[Connection], Lease | None]:
+    """Take or renew one lease; None while another node has it, or somebody writes under it."""
+    work = bid([Bid(role)], holder, now, term)
+    return lambda connection: work(connection).ours.get(role)

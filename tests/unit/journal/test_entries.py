@@ -5,9 +5,8 @@ from pathlib import Path
 import pytest
 
 from supernoded.errors import FencedError
-from supernoded.journal import entries
 from supernoded.journal.writer import open_journal
-from tests.unit.journal.samples import SteppedClock, make_action
+from tests.unit.journal.samples import SteppedClock, make_action, take_lease
 from tests.unit.journal.sentences import CHECKS, ROLE, Check
 
 
@@ -22,7 +21,7 @@ async def test_sentence_on_sqlite(check: Check, tmp_path: Path) -> None:
 
 async def test_a_lease_that_ran_out_fences_even_without_a_successor(tmp_path: Path) -> None:
     journal = open_journal(tmp_path / "journal.db", SteppedClock())
-    await journal.commit(entries.take_lease(ROLE, "n0#1", 100.0, 10.0))
+    await journal.commit(take_lease(ROLE, "n0#1", 100.0, 10.0))
     await journal.intend(make_action(scope=ROLE, epoch=1), 109.9)
     with pytest.raises(FencedError, match=r"ran out 0\.500 s ago"):
         await journal.intend(make_action("i2", scope=ROLE, epoch=1), 110.5)

@@ -17,7 +17,7 @@ import pytest
 from supernoded.errors import JournalError
 from supernoded.journal import entries, queries
 from supernoded.journal.writer import Journal, open_journal
-from tests.unit.journal.samples import SteppedClock, make_action, make_event, make_incident, make_outcome
+from tests.unit.journal.samples import SteppedClock, make_action, make_event, make_incident, make_outcome, take_lease
 
 NOBODY = 65534
 
@@ -194,7 +194,7 @@ async def test_a_database_that_breaks_in_flight_is_put_aside_and_replaced(
 
 async def test_what_can_be_read_of_a_broken_database_is_saved(journal: Journal, tmp_path: Path, said: Callable[[], list[str]]) -> None:
     """One index is broken: the rows are all there, and open incidents and intents, holds and leases go on."""
-    await journal.commit(entries.take_lease("ring/x", "n0#1", 20.0, 10.0))
+    await journal.commit(take_lease("ring/x", "n0#1", 20.0, 10.0))
     done = make_action("i1", "done")
     await journal.commit(entries.conclude(done, make_outcome(done)))
     await journal.close()

@@ -11,6 +11,7 @@ from supernoded.errors import FencedError
 from supernoded.journal import entries
 from supernoded.journal.tables import metadata
 from supernoded.model import Latch
+from tests.unit.journal.samples import take_lease
 
 NOW = 1000.0
 LATCH = Latch(name="breaker/cards_out", text="one more", since=NOW)
@@ -26,7 +27,7 @@ def connection() -> Iterator[Connection]:
 
 
 def lease(connection: Connection, holder: str, now: float) -> int:
-    taken = entries.take_lease("fleet", holder, now, 10.0)(connection)
+    taken = take_lease("fleet", holder, now, 10.0)(connection)
     assert taken is not None
     return taken.epoch
 

@@ -10,9 +10,11 @@ from supernoded_isolation.evidence.words import BUS, MEMORY, NETWORK, TOOL, Evid
 from supernoded_isolation.health import LOST, RANKS, Table
 
 PRESENT, HEALTH, CHIP, ERRORS, LINK = "card.present", "card.health", "card.chip", "card.errors_uncorrected", "link.state"
-CARD_WATCHES: Mapping[str, float] = {**dict.fromkeys((PRESENT, HEALTH, CHIP, LINK), 30.0), ERRORS: 300.0}
+SERIAL = "card.serial"
+CARD_WATCHES: Mapping[str, float] = {**dict.fromkeys((PRESENT, HEALTH, CHIP, LINK), 30.0), **dict.fromkeys((ERRORS, SERIAL), 300.0)}
 SPEAKS = RANKS["restart"]  # from this level on a code speaks against its card
 TAKES_OUT = frozenset({"reset", "separate", LOST})  # levels that take a card out by themselves, once sure
+LOOKS = 2  # in a row without an answer before an older one of another source counts no more; and of a card that counts as heard of (ours)
 PORTS = 2  # of a card whose ports are all down this many at least: one alone is as well its cable's trouble (ours)
 
 
@@ -26,11 +28,31 @@ def look_at_card(seen: View, card: str, site: Topology, table: Table, *, settled
 
 
 def is_well(seen: View, card: str, table: Table, since: float) -> bool:
-    """Whether its tool has had an answer from it since a moment, and none of its codes speaks against it."""
+    """Whether its tool has had an answer from it since a moment, and none of its codes, which are read, speaks against it."""
     looks = [seen.good(PRESENT, card, source) for source in seen.sources(PRESENT, card)]
-    answered = any(one is not None and one.value == 1.0 and one.at >= since for one in looks)
+    answers = [one.at for one in looks if one is not None and one.value == 1.0 and one.at >= since]
     missed = any(one is not None and one.value == 0.0 for one in looks)
-    return answered and not missed and not any(_read_codes(seen, card, table))
+    coded = seen.sources(HEALTH, card)
+    if not answers or missed or (coded and all(seen.good(HEALTH, card, source) is None for source in coded)):
+        return False
+    return not _is_silent_since(seen, card, max(answers)) and not any(_read_codes(seen, card, table))
+
+
+def is_gone(seen: View, card: str) -> bool:
+    """Whether a source does not see it, and no other has an answer from it: where they contradict each other it is not sure."""
+    looks = [seen.number(PRESENT, card, source) for source in seen.sources(PRESENT, card)]
+    return 0.0 in looks and 1.0 not in looks
+
+
+def _is_silent_since(seen: View, card: str, answered: float) -> bool:
+    """Whether one of its sources has had no answer since, at the last looks: another that is asked more rarely does not know yet."""
+    windows = (seen.window(PRESENT, card, source)[-LOOKS:] for source in seen.sources(PRESENT, card))
+    return any(len(last) == LOOKS and last[-1].at > answered and all(one.state is State.UNKNOWN for one in last) for last in windows)
+
+
+def is_heard(seen: View, card: str) -> bool:
+    """Whether its node has told of it at two looks in this life: what else that node knows of it, such as a rank, was told by then."""
+    return any(len(seen.window(what, card, source)) >= LOOKS for what in (PRESENT, HEALTH) for source in seen.sources(what, card))
 
 
 def is_quiet(seen: View, card: str) -> bool:
@@ -70,6 +92,13 @@ def _read_memory(seen: View, card: str) -> Iterator[Evidence]:
             yield Evidence(MEMORY, counts[-1].at, f"{grown:.0f} uncorrected memory errors came within {counts[-1].at - counts[0].at:.0f} s")
 
 
+def read_serial(seen: View, card: str) -> str:
+    """The serial number of the card in a slot, as its tool says or last said; empty = not known."""
+    told = [seen.text(SERIAL, card, source) for source in seen.sources(SERIAL, card)]
+    past = [one.value for source in seen.sources(SERIAL, card) for one in reversed(seen.window(SERIAL, card, source))]
+    return next((one for one in (*told, *past) if isinstance(one, str) and one), "")
+
+
 def _number(value: object) -> float:
     return value if isinstance(value, float) else 0.0
 
@@ -82,7 +111,7 @@ def _read_presence(seen: View, card: str, site: Topology) -> Iterator[Evidence]:
             continue
         if reading.state is State.GOOD:
             text = f"{source or 'a source'} does not see it: {reading.note or 'it is not on the bus'}"
-            yield Evidence(BUS, reading.at, text, grave=True, hang=True)
+            yield Evidence(BUS, reading.at, text, grave=is_gone(seen, card), hang=True)
         elif reading.state is State.UNKNOWN and any(seen.number(PRESENT, one, source) == 1.0 for one in siblings):
             text = f"{source or 'its tool'} has no answer from it while its siblings answer: {reading.note}"
             yield Evidence(TOOL, reading.at, text.rstrip(": "), hang=True)

@@ -7,11 +7,12 @@ from functools import cached_property
 
 import msgspec
 
-from supernoded.plugin import View
+from supernoded.plugin import State, View, find_most
 from supernoded_isolation.evidence.words import RANKS, Evidence
 
-STATE, CARD, STEP, WORLD, JOB = "rank.state", "rank.card", "rank.step", "job.world_size", "job.state"
-RANK_WATCHES: Mapping[str, float] = dict.fromkeys((STATE, CARD, STEP, WORLD, JOB), 30.0)
+STATE, CARD, STEP = "rank.state", "rank.card", "rank.step"
+WORLD, JOB, LAUNCHER = "job.world_size", "job.state", "job.launcher"
+RANK_WATCHES: Mapping[str, float] = dict.fromkeys((STATE, CARD, STEP, WORLD, JOB, LAUNCHER), 30.0)
 STUCK, HANGING = frozenset({"silent", "gone"}), frozenset({"silent", "gone", "waiting"})
 
 
@@ -86,10 +87,12 @@ def _is_behind(rank: Rank, newest: float | None) -> bool:
     return rank.step is not None and newest is not None and rank.step < newest
 
 
-def list_jobs(seen: View, *, standing: bool = False) -> list[Job]:
-    """Every job of which a rank is heard; `standing` = only those with a rank that does not come, which is a much quicker look."""
+def list_jobs(seen: View, *, standing: bool = False, only: str = "") -> list[Job]:
+    """Every job of which a rank is heard, or that one; `standing` = those with a rank that does not come, which is a much quicker look."""
     found: dict[str, list[tuple[str, str, float]]] = {}
     for subject in seen.subjects(STATE):
+        if only and not subject.startswith(f"{only}/"):
+            continue
         reading = seen.good(STATE, subject)
         if reading is not None and isinstance(reading.value, str) and reading.value != "stopped":
             found.setdefault(subject.rpartition("/")[0], []).append((subject, reading.value, reading.at))
@@ -107,11 +110,19 @@ def _look(seen: View, subject: str, state: str, at: float) -> Rank:
 
 
 def _find_world(seen: View, job: str) -> float:
-    told = (seen.number(WORLD, job, source) for source in seen.sources(WORLD, job))
-    return max((number for number in told if number is not None), default=0.0)
+    return find_most(seen, WORLD, job) or 0.0
 
 
 def is_unheard(seen: View, card: str) -> bool:
     """Whether a rank that was last said to run on this card is not heard of now: nobody can say that it is well."""
-    last = ((subject, seen.newest(CARD, subject)) for subject in seen.subjects(CARD))
-    return any(one is not None and one.value == card and seen.good(STATE, subject) is None for subject, one in last)
+    last = [subject for subject in seen.subjects(CARD) if (one := seen.newest(CARD, subject)) is not None and one.value == card]
+    return any(seen.good(STATE, subject) is None and not has_ended(seen, subject) for subject in last)
+
+
+def has_ended(seen: View, rank: str) -> bool:
+    """Whether it has stopped and nobody is there to start it again; or its job has no rank of that number any more, as a replica went."""
+    state, (job, _, number) = seen.newest(STATE, rank), rank.rpartition("/rank")
+    if state is not None and state.value == "stopped":
+        return all(seen.number(LAUNCHER, job, source) != 1.0 for source in seen.sources(LAUNCHER, job))
+    is_heard = state is not None and state.state is State.GOOD
+    return not is_heard and number.isdecimal() and 0.0 < _find_world(seen, job) <= int(number)

@@ -51,7 +51,7 @@ class LostRule:
 
     def judge(self, seen: View, memory: LostMemory) -> tuple[LostMemory, Sequence[Verdict]]:
         """The level of every card that reports or did, and of every declared one where any card reports."""
-        cards = list_cards(seen)
+        cards = list_cards(seen, self._node)
         alive = [card for card in cards if answers(seen, card)]
         memory = _remember(seen, memory, alive)
         verdicts = [self._judge(seen, memory, card, alive) for card in cards]

@@ -11,9 +11,9 @@ METRICS = (PRESENT, "card.temperature", "card.power", "card.utilisation", "card.
 WINDOW = 900.0  # seconds; three polls of five minutes
 
 
-def list_cards(seen: View) -> list[str]:
-    """Every card of which anything was read."""
-    return sorted({subject for quantity in METRICS for subject in seen.subjects(quantity)})
+def list_cards(seen: View, node: str) -> list[str]:
+    """Every card of a node of which anything was read: a daemon may read other nodes' BMCs, too, and theirs are not its own."""
+    return sorted({card for quantity in METRICS for card in seen.subjects(quantity) if card.startswith(f"{node}/")})
 
 
 def list_sources(seen: View, card: str) -> list[str]:

@@ -20,7 +20,7 @@ from supernoded_isolation.evidence import (
     list_jobs,
     look_at_card,
 )
-from supernoded_isolation.evidence.card_views import ERRORS, HEALTH, PRESENT, is_quiet
+from supernoded_isolation.evidence.card_views import ERRORS, HEALTH, PRESENT, is_quiet, is_well, read_serial
 from supernoded_isolation.evidence.log_view import LOG_WATCHES, read_log
 from supernoded_isolation.evidence.shared import SHARED_WATCHES, find_common, find_heat, find_hog, has_settled
 from supernoded_isolation.evidence.words import HISTORY, RANKS
@@ -33,6 +33,7 @@ WATCHES: Mapping[str, float] = {**CARD_WATCHES, **RANK_WATCHES, **LOG_WATCHES, *
 FEW = 256  # cards that are all looked at whenever anything is new; of more all are at times, and suspects always (ours)
 SWEEP_S = 10.0
 MOST_PAST = 8  # times of a card that are remembered
+ECHO_S = 10.0  # a rank is not silent anew so soon: what is heard then was said of it before, as nodes tell every 5 s (ours)
 
 
 class Inquiry:
@@ -41,9 +42,18 @@ class Inquiry:
     def __init__(self, site: Topology, table: Table, settings: IsolationSettings, is_under_maintenance: Callable[[str], bool]) -> None:
         self._site, self._table, self._set, self._is_under_maintenance = site, table, settings, is_under_maintenance
         self._bounds = Bounds(settings.hang_looks, settings.code_looks)
+        self._answered: tuple[tuple[float, int, Memory], tuple[Memory, Findings]] | None = None
 
     def inquire(self, seen: View, memory: Memory) -> tuple[Memory, Findings]:
-        """What there is now, and what is to be remembered."""
+        """What there is now, and what is to be remembered; for the rules that ask one after the other it is looked for once."""
+        own = {"raised": memory.raised, "cleared": memory.cleared}
+        asked = (seen.now, seen.turn, msgspec.structs.replace(memory, raised={}, cleared=0.0))
+        if self._answered is None or self._answered[0] != asked:
+            self._answered = asked, self._inquire(seen, asked[2])
+        found, findings = self._answered[1]
+        return msgspec.structs.replace(found, **own), findings
+
+    def _inquire(self, seen: View, memory: Memory) -> tuple[Memory, Findings]:
         every = {card for quantity in (PRESENT, HEALTH, ERRORS) for card in seen.subjects(quantity)}
         whole = len(every) <= FEW or not 0.0 <= seen.now - memory.swept < SWEEP_S
         jobs = list_jobs(seen, standing=not whole and not memory.marks)
@@ -63,7 +73,7 @@ class Inquiry:
         memory = msgspec.structs.replace(memory, since=since)
         findings = list(self._judge(seen, memory, of_card))
         standing = list(find_standstills(seen, jobs, findings, memory, self._table, self._set))
-        restarted = [one.cards[0] for one in standing if one.sure and len(one.cards) == 1]
+        restarted = [(one.cards[0], one.subject) for one in standing if one.sure and len(one.cards) == 1]
         return self._remember(seen, memory, findings, restarted), Findings(tuple(findings), tuple(standing), len(every) <= FEW)
 
     def _mark(self, seen: View, cards: Iterable[str], of_card: Mapping[str, Job], memory: Memory) -> dict[str, dict[str, Mark]]:
@@ -93,7 +103,7 @@ class Inquiry:
             job = of_card.get(card)
             rank = job.find(card) if job is not None else None
             evidence = tuple(mark.evidence for mark in memory.marks[card].values())
-            evidence += tuple(self._recall(card, memory, seen.now))
+            evidence += tuple(self._recall(seen, card, rank.subject if rank is not None else "", memory))
             peers = by_machine if card in by_machine else memory.since.keys() - by_machine
             is_victim = job is not None and job.subject in struck and card not in by_machine
             thing, others = ("", ()) if is_victim else self._find_common(card, job, of_card, memory, peers)
@@ -128,32 +138,39 @@ class Inquiry:
         mates = tuple(one for one in sorted(near) if job is not None and of_card.get(one) == job)
         return (job.subject, mates) if job is not None and mates else find_common(card, memory.since, near, self._site, self._set.common_s)
 
-    def _recall(self, card: str, memory: Memory, now: float) -> Iterator[Evidence]:
-        """What was before this suspicion began: it counts only beside what is seen now."""
-        begun = memory.since[card]
-        for times, within, text in (
-            (memory.blamed, self._set.history_s, "it was blamed"),
-            (memory.processes, self._set.again_s, "a process on it was blamed and started anew"),
+    def _recall(self, seen: View, card: str, rank: str, memory: Memory) -> Iterator[Evidence]:
+        """What was before this suspicion began: it counts only beside what is seen now, and of the card that is in the slot now."""
+        begun, name, now = memory.since[card], _name(seen, card), seen.now
+        for times, before, within, text in (
+            (memory.blamed, begun, self._set.history_s, "it was blamed"),
+            (memory.processes, begun - ECHO_S, self._set.again_s, "a process on it was blamed and started anew"),
         ):
-            past = [at for at in times.get(card, ()) if at < begun and now - at <= within]
-            if past:
+            past, of_rank = ([at for at in times.get(key, ()) if at < before and now - at <= within] for key in (name, rank))
+            if past and len(of_rank) <= len(past):  # else it was so elsewhere, too: the trouble goes with the rank
                 yield Evidence(HISTORY, max(past), f"{text} {now - max(past):.0f} s ago already")
 
-    def _remember(self, seen: View, memory: Memory, findings: Sequence[Finding], processes: Sequence[str]) -> Memory:
-        """As what a card is blamed stays so for as long as it is a suspect, and is one blame."""
-        kinds = {card: kind for card, kind in memory.kinds.items() if card in memory.since}
+    def _remember(self, seen: View, memory: Memory, findings: Sequence[Finding], processes: Sequence[tuple[str, str]]) -> Memory:
+        """As what a card is blamed stays so until it is seen well, and is one blame: that its node is not heard ends nothing."""
+        kinds = {card: kind for card, kind in memory.kinds.items() if card in memory.since or not is_well(seen, card, self._table, 0.0)}
         fresh = [one for one in findings if one.blame and not one.excuse and not one.thing and one.card not in kinds]
         blamed, past = dict(memory.blamed), dict(memory.processes)
         for one in fresh:
             kinds[one.card] = one.kind
-            blamed[one.card] = [*blamed.get(one.card, ()), seen.now][-MOST_PAST:]
-        for card in processes:
+            name = _name(seen, one.card)
+            blamed[name] = [*blamed.get(name, ()), seen.now][-MOST_PAST:]
+        for card, rank in processes:
             begun = memory.since.get(card, seen.now)
-            if not any(at >= begun for at in past.get(card, ())):
-                past[card] = [*past.get(card, ()), seen.now][-MOST_PAST:]
+            for key in (_name(seen, card), rank):
+                if not any(at >= begun for at in past.get(key, ())):
+                    past[key] = [*past.get(key, ()), seen.now][-MOST_PAST:]
         return msgspec.structs.replace(
             memory, kinds=kinds, blamed=_keep(blamed, seen.now, self._set.history_s), processes=_keep(past, seen.now, self._set.again_s)
         )
+
+
+def _name(seen: View, card: str) -> str:
+    """The card that is in a slot: another one has another past."""
+    return f"{card}={read_serial(seen, card)}"
 
 
 def _is_suspect_by_machine(marks: Iterable[Mark], bounds: Bounds) -> bool:

@@ -55,8 +55,7 @@ class SlowRule:
             step = seen.number(STEP, pace.rank)
             text = f"{pace.card}: {pace.rank} is busy for {pace.seconds:.2f} s a step, {pace.percent:+.0f} % of its peers, z = {pace.z:.1f}"
             if pace.z < self._set.slow_z or pace.percent < self._set.slow_percent or step is None:
-                steps.pop(pace.card, None)
-                yield self._say(seen, pace.card, Level.CLEAR, text)
+                yield self._clear(seen, pace, step, steps, text)
                 continue
             first, newest = steps.get(pace.card, (step, step))
             steps[pace.card] = (min(first, step), max(newest, step))
@@ -68,6 +67,14 @@ class SlowRule:
                 )
             else:
                 yield self._say(seen, pace.card, Level.RAISED, f"{text}, for {over:.0f} steps: the whole job waits for it")
+
+    def _clear(self, seen: View, pace: Pace, step: float | None, steps: dict[str, tuple[float, float]], text: str) -> Verdict:
+        """After as many steps as it took to raise it: while a job saves all cards are busy alike, and no step is done."""
+        first, newest = steps.get(pace.card, (0.0, 0.0))
+        if step is not None and newest - first >= self._set.slow_steps and 0.0 <= step - newest < self._set.slow_steps:
+            return self._say(seen, pace.card, Level.UNSURE, f"{text}, for {step - newest:.0f} steps, {self._set.slow_steps} are waited for")
+        steps.pop(pace.card, None)
+        return self._say(seen, pace.card, Level.CLEAR, text)
 
     def _say(self, seen: View, card: str, level: Level, text: str) -> Verdict:
         return Verdict(kind=self.kind, subject=card, level=level, text=text, at=seen.now)

@@ -8,7 +8,7 @@ import msgspec
 
 from supernoded.plugin import Level, Severity, Topology, Verdict, View
 from supernoded_isolation.evidence import say
-from supernoded_isolation.evidence.card_views import PRESENT
+from supernoded_isolation.evidence.card_views import HEALTH, PRESENT
 from supernoded_isolation.evidence.ranks import STATE, is_unheard
 from supernoded_isolation.evidence.shared import list_things
 from supernoded_isolation.rules.findings import FAULTY, SILENT, Finding, Findings, Memory
@@ -29,6 +29,7 @@ class _CardRule:
 
     def __init__(self, inquiry: Inquiry, site: Topology, settings: IsolationSettings) -> None:
         self._inquiry, self._site, self._set = inquiry, site, settings
+        self._cards = frozenset(card for node in site.nodes for card in node.list_cards())
 
     def start(self) -> Memory:
         """Nobody is a suspect."""
@@ -41,11 +42,20 @@ class _CardRule:
         over = [subject for subject in memory.raised if subject not in said]
         due = found.few or not 0.0 <= seen.now - memory.cleared < CLEAR_S
         idle = [subject for subject in self._list_all(seen) if subject not in said] if due else []
-        verdicts = [*said.values(), *(self._clear(seen, subject) for subject in sorted({*over, *idle}))]
+        verdicts = [*said.values(), *(self._end(seen, subject) for subject in sorted({*over, *idle}))]
         raised = {one.subject: memory.raised.get(one.subject, seen.now) for one in verdicts if one.level is Level.RAISED}
         kept = {one.subject for one in verdicts if one.level is Level.UNSURE} & memory.raised.keys()
         raised |= {one: memory.raised[one] for one in sorted(kept)}
         return msgspec.structs.replace(memory, raised=raised, cleared=seen.now if due else memory.cleared), verdicts
+
+    def _end(self, seen: View, subject: str) -> Verdict:
+        """Nothing is found of it; a card of which nothing was heard in this life, or whose codes are not read now, is not well for that."""
+        if subject in self._cards and not seen.sources(PRESENT, subject):
+            return self._unsure(seen, subject, f"{subject}: nothing is heard of it yet")
+        coded = seen.sources(HEALTH, subject)
+        if coded and all(seen.good(HEALTH, subject, source) is None for source in coded):
+            return self._unsure(seen, subject, f"{subject}: its codes are not read now")
+        return self._clear(seen, subject)
 
     def _list_all(self, seen: View) -> list[str]:
         """What may have been raised in a life whose memory is lost."""

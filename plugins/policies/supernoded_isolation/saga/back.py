@@ -9,8 +9,8 @@ from collections.abc import Sequence
 
 from supernoded.plugin import Deed, World
 from supernoded_isolation.evidence.card_views import is_well, look_at_card
-from supernoded_isolation.saga.cause import find_elsewhere
-from supernoded_isolation.saga.place import find_rank_on, find_serial, list_holds, list_ours, read_place
+from supernoded_isolation.saga.cause import find_elsewhere, has_recovered
+from supernoded_isolation.saga.place import find_rank_on, find_serial, list_holds, list_others, list_ours, read_place
 from supernoded_isolation.saga.stage import TRIES, Order, Scene, Steps, find_deeds, make_step, name_try, notify
 from supernoded_isolation.state import CardState, Facts, find_state, may_be_released
 
@@ -58,7 +58,7 @@ def _bring(scene: Scene, card: str) -> Steps:
     serial = find_serial(scene.seen, scene.world, card)
     facts = read_facts(scene, card, serial)
     state = find_state(facts)
-    if facts.passed and _is_ill(scene, card):
+    if facts.passed and _is_ill(scene, card, serial):
         return _tell_lapse(scene, card, serial)
     if may_be_released(facts):
         return _let_go(scene, card)
@@ -74,18 +74,24 @@ def read_facts(scene: Scene, card: str, serial: str) -> Facts:
     answers = any(seen.number("card.present", card, source) == 1.0 for source in seen.sources("card.present", card))
     passed = next((deed.outcome for deed in reversed(tests) if deed.done and not _lapsed(scene, deed)), None)
     elsewhere = find_elsewhere(scene, card)
+    withdrawn = bool(elsewhere) or (card == scene.place.card and has_recovered(scene))
     return Facts(
         present=answers,
         suspect=not well or (scene.case.still_raised and card == scene.place.card and not elsewhere),
         held=True,
-        ours=len(list_holds(scene.world, card)) == len(list_ours(scene.world, card)),
-        fenced=card != scene.place.card or bool(find_deeds(scene.record, "fence")),
-        withdrawn=bool(elsewhere),
+        ours=not list_others(scene.world, card),
+        fenced=card != scene.place.card or bool(find_deeds(scene.record, "fence")) or (_has_ended(scene) and not withdrawn),
+        withdrawn=withdrawn,
         testing=any(deed.outcome is None for deed in tests),
         passed=passed is not None,
         served=passed is not None and (bool(elsewhere) or scene.now - passed.at >= scene.settings.probation_s),
         works=answers and bool(find_rank_on(seen, card)),  # a look at every rank, which a card that is absent need not cost
     )
+
+
+def _has_ended(scene: Scene) -> bool:
+    """Whether people were told how it ended: nothing will be fenced any more."""
+    return any(scene.record.name("tell", how) in scene.case.done for how in ("done", "stopped"))
 
 
 def _find_tests(scene: Scene, card: str, serial: str) -> list[Deed]:
@@ -98,9 +104,11 @@ def _lapsed(scene: Scene, test: Deed) -> bool:
     return any(deed.target == test.target and deed.verb == f"lapse{test.verb}" for deed in lapses)
 
 
-def _is_ill(scene: Scene, card: str) -> bool:
-    """Whether something is seen of it that speaks against it; that nothing is seen at all is nobody's lapse."""
-    return any(True for _ in look_at_card(scene.seen, card, scene.world.topology, scene.table, settled=True))
+def _is_ill(scene: Scene, card: str, serial: str) -> bool:
+    """Whether something speaks against it that was seen after its test; that nothing is seen at all is nobody's lapse."""
+    passed = [deed.outcome.at for deed in _find_tests(scene, card, serial) if deed.done and deed.outcome is not None]
+    found = look_at_card(scene.seen, card, scene.world.topology, scene.table, settled=True)
+    return any(one.at > max(passed, default=0.0) for one in found)
 
 
 def _tell_lapse(scene: Scene, card: str, serial: str) -> Steps:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import math
+import re
+from collections.abc import Collection, Iterable, Mapping
 
 import msgspec
 
-from supernoded.plugin import Deed, Hold, Incident, State, View, World
+from supernoded.plugin import Deed, Hold, Incident, State, View, World, find_most
 from supernoded_isolation.evidence import CARD_WATCHES, RANK_WATCHES, Job, list_jobs
-from supernoded_isolation.evidence.ranks import CARD
+from supernoded_isolation.evidence.card_views import read_serial
+from supernoded_isolation.evidence.ranks import CARD, has_ended
 from supernoded_isolation.evidence.shared import SHARED_WATCHES
 
 POLICY = "isolation"  # the owner of our holds
@@ -23,17 +26,16 @@ JOB, STEP, STEP_TIME, SAVE_TIME, AGE, DURABLE, PLAN = (
     "job.plan",
 )
 START = "job.incarnation"
-SERIAL = "card.serial"
 WATCHES: Mapping[str, float] = {
     **CARD_WATCHES,
     **RANK_WATCHES,
     **SHARED_WATCHES,
-    **dict.fromkeys((JOB, STEP_TIME, SAVE_TIME, AGE, DURABLE, PLAN, START), 60.0),
-    SERIAL: 300.0,
-    STEP: 180.0,
+    **dict.fromkeys((JOB, STEP_TIME, SAVE_TIME, AGE, DURABLE, PLAN), 60.0),
+    **dict.fromkeys((STEP, START), 180.0),
 }
 FLIGHT_S = 120.0  # since its hold, in which a job that stands still is the older saga's (ours)
 MOST_DIGITS = 16
+_CARD = re.compile(r"(?!job/)[^/]+/card[0-9]+")
 MARK = "@"  # between the parts of a place's name
 
 
@@ -93,21 +95,9 @@ def find_place(seen: View, card: str, begun: Iterable[Deed]) -> Place:
     return Place(card) if rank is None else make_place(seen, card, rank.subject)
 
 
-def find_most(seen: View, quantity: str, subject: str) -> float | None:
-    """The highest of what its sources say; None when none is GOOD."""
-    told = (seen.number(quantity, subject, source) for source in seen.sources(quantity, subject))
-    return max((one for one in told if one is not None), default=None)
-
-
-def find_least(seen: View, quantity: str, subject: str) -> float | None:
-    """The lowest of them."""
-    told = (seen.number(quantity, subject, source) for source in seen.sources(quantity, subject))
-    return min((one for one in told if one is not None), default=None)
-
-
 def find_job(seen: View, subject: str) -> Job | None:
     """A job by its subject."""
-    return next((job for job in list_jobs(seen) if job.subject == subject), None)
+    return next((job for job in list_jobs(seen, only=subject) if job.subject == subject), None) if subject else None
 
 
 def is_running(seen: View, job: str) -> bool:
@@ -118,12 +108,25 @@ def is_running(seen: View, job: str) -> bool:
 
 
 def find_rank_on(seen: View, card: str) -> str:
-    """The rank that was last said to run on a card, heard of now or not."""
+    """The rank that was last said to run on a card, heard of now or not; one that has ended runs nowhere."""
+    return find_ranks_on(seen, {card}).get(card, "")
+
+
+def find_ranks_on(seen: View, cards: Collection[str]) -> Mapping[str, str]:
+    """The same of several cards by one look, as a site may have thousands of ranks: card -> rank."""
+    found: dict[str, str] = {}
     for subject in seen.subjects(CARD):
         last = seen.newest(CARD, subject)
-        if last is not None and last.value == card and last.state is not State.UNKNOWN:
-            return subject
-    return ""
+        if last is None or last.value not in cards or last.state is State.UNKNOWN:
+            continue
+        if isinstance(last.value, str) and last.value not in found and not has_ended(seen, subject):
+            found[last.value] = subject
+    return found
+
+
+def are_holds_known(world: World) -> bool:
+    """Whether those of earlier lives are read: until then none seems to stand."""
+    return math.isfinite(world.ages.get("holds", 0.0))
 
 
 def list_holds(world: World, card: str) -> list[Hold]:
@@ -136,12 +139,14 @@ def list_ours(world: World, card: str) -> list[Hold]:
     return [hold for hold in world.holds if hold.subject == card and hold.owner == POLICY]
 
 
+def list_others(world: World, card: str) -> list[Hold]:
+    """What somebody else has placed on it or its node."""
+    return [hold for hold in list_holds(world, card) if hold.owner != POLICY]
+
+
 def find_serial(seen: View, world: World, card: str) -> str:
     """The serial number of the card in a slot, as its tool says or last said, else as it is described; empty = not known."""
-    told = [seen.text(SERIAL, card, source) for source in seen.sources(SERIAL, card)]
-    past = [one.value for source in seen.sources(SERIAL, card) for one in reversed(seen.window(SERIAL, card, source))]
-    known = (one for one in (*told, *past) if isinstance(one, str) and one)
-    return next(known, "") or world.topology.serial(card)
+    return read_serial(seen, card) or world.topology.serial(card)
 
 
 def list_older(world: World, mine: Incident) -> list[Incident]:
@@ -168,11 +173,21 @@ def is_in_flight(seen: View, world: World, one: Incident, job: str) -> bool:
     if on_it:
         return on_it.rpartition("/")[0] == job
     held = [hold.placed for hold in list_ours(world, one.subject) if hold.placed >= one.opened - 1.0]
-    if not held or is_running(seen, job):
+    if not held or is_running(seen, job) or was_started(seen, job, max(held)):
         return False
     found = find_job(seen, job)  # ranks that are there and stand still were started again, and stand still for another reason
     ended = found is None or all(rank.state == "gone" for rank in found.ranks)
     return ended or seen.now - max(held) < FLIGHT_S
+
+
+def was_started(seen: View, job: str, since: float) -> bool:
+    """Whether a job was started again since a moment: what holds it up now is another trouble."""
+    for source in seen.sources(START, job):
+        window = [one for one in seen.window(START, job, source) if one.state is State.GOOD and isinstance(one.value, float)]
+        before = [one.value for one in window if one.at <= since]
+        if before and window[-1].value != before[-1]:
+            return True
+    return False
 
 
 def is_card(subject: str, world: World) -> bool:
@@ -180,3 +195,8 @@ def is_card(subject: str, world: World) -> bool:
     head, _, rest = subject.partition("/")
     nodes = {node.name for node in world.topology.nodes} | {spare.card.partition("/")[0] for spare in world.topology.spares}
     return bool(rest) and "/" not in rest and head in nodes
+
+
+def was_described(subject: str, world: World) -> bool:
+    """Whether it is a card, by its name, of a node that the topology has no more."""
+    return _CARD.fullmatch(subject) is not None and not is_card(subject, world)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from supernoded.plugin import Incident, Topology, View, World
-from supernoded_isolation.evidence.card_views import is_well
+from supernoded_isolation.evidence.card_views import PRESENT, is_well
 from supernoded_isolation.health import Table
-from supernoded_isolation.saga.place import find_rank_on, is_card, is_running, list_holds, list_older, list_ours
+from supernoded_isolation.saga.place import find_rank_on, find_ranks_on, is_card, is_running, list_holds, list_older, list_ours
 
 FAR = 3  # how far a spare is that shares neither node nor supernode nor loop
 RESERVED_S = 600.0  # since its hold, in which another saga is given its spare before it can be seen there (ours)
@@ -22,6 +22,7 @@ def choose_spare(card: str, world: World, seen: View, table: Table, taken: Colle
         m for one in world.incidents for m in one.members
     }
     spares = dict.fromkeys(spare.card for spare in world.topology.spares)
+    used = find_ranks_on(seen, spares)
     free = [
         spare
         for spare in spares
@@ -29,10 +30,17 @@ def choose_spare(card: str, world: World, seen: View, table: Table, taken: Colle
         and spare not in taken
         and spare not in troubled
         and not list_holds(world, spare)
-        and not find_rank_on(seen, spare)
+        and spare not in used
         and is_well(seen, spare, table, 0.0)
     ]
     return tuple(sorted(free, key=lambda spare: measure_distance(card, spare, world.topology)))
+
+
+def list_unheard(card: str, world: World, seen: View, taken: Collection[str] = ()) -> list[str]:
+    """The spares of which nothing is read now, and that nobody holds."""
+    spares = [spare.card for spare in world.topology.spares if spare.card != card and spare.card not in taken]
+    heard = {one for one in spares for source in seen.sources(PRESENT, one) if seen.good(PRESENT, one, source) is not None}
+    return [spare for spare in spares if spare not in heard and not list_holds(world, spare)]
 
 
 def measure_distance(card: str, spare: str, site: Topology) -> int:

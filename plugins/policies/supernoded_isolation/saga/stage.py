@@ -15,9 +15,10 @@ TRIES = 2  # of each stage; then a person decides (fleet, threads 9 to 11)
 
 
 class Stop(msgspec.Struct, frozen=True):
-    """It cannot go on: what is done stays done, and people are told."""
+    """It cannot go on: what is done stays done, and people are told. `is_over` = nobody has to do anything about it."""
 
     text: str
+    is_over: bool = False
 
 
 Steps = tuple[Step, ...]

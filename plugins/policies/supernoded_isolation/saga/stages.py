@@ -4,10 +4,22 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from supernoded.plugin import State, View
+from supernoded.plugin import State, View, find_least, find_most
+from supernoded_isolation.evidence.card_views import is_gone
 from supernoded_isolation.evidence.words import clip
-from supernoded_isolation.saga.place import AGE, DURABLE, SAVE_TIME, STEP, STEP_TIME, find_job, find_least, find_most, find_serial
+from supernoded_isolation.saga.cause import was_let_go
+from supernoded_isolation.saga.place import (
+    AGE,
+    DURABLE,
+    SAVE_TIME,
+    STEP,
+    STEP_TIME,
+    find_job,
+    find_serial,
+    list_others,
+)
 from supernoded_isolation.saga.stage import (
+    TRIES,
     Answer,
     Order,
     Scene,
@@ -27,6 +39,7 @@ STEPS_FLOOR_S, STEPS_MORE_S = 15.0, 45.0  # for the job to step again: max(15 s,
 STEPS_SHARE = 3.0
 LONGEST_REASON = 1_000  # characters of a hold, which goes from node to node (ours)
 LEAST_READINGS = 2  # of a step that goes up
+FENCE_S = 15.0  # since its collective was ended, for which a job stands still for a fence: a healthy node has it in one (ours)
 SAVE_FLOOR_S = 15.0  # the shortest time that a checkpoint is given (ours)
 
 
@@ -40,10 +53,7 @@ def hold(scene: Scene) -> Answer:
 
 def find_cause(scene: Scene) -> str:
     """In a word, what breakers count."""
-    lost = any(
-        scene.seen.number("card.present", scene.place.card, one) == 0.0 for one in scene.seen.sources("card.present", scene.place.card)
-    )
-    return "lost" if lost else "silent" if scene.case.incident.kind == "card.silent" else "fault"
+    return "lost" if is_gone(scene.seen, scene.place.card) else "silent" if scene.case.incident.kind == "card.silent" else "fault"
 
 
 def capture(scene: Scene) -> Steps:
@@ -111,11 +121,18 @@ def abort(scene: Scene) -> Answer:
 
 
 def fence(scene: Scene) -> Answer:
-    """Nothing reaches the card any more. One whose node does not answer cannot be fenced: its ranks are ended, and the job goes on."""
+    """Nothing reaches the card any more. One whose node does not answer cannot be fenced: its ranks are ended, and the job goes on.
+
+    It is tried on beside the job, which does not stand still for it for long.
+    """
     place = scene.place
+    if was_let_go(scene) or (list_others(scene.world, place.card) and not find_deeds(scene.record, "fence")):
+        return None  # it would be refused, and the job waits: the fence of a card that a person holds, too, is that person's
     reason = f"{place.card} is out of service: {scene.case.incident.text}"
     answer = attempt(scene, Order("fence", "card.isolate", place.card, reason, scene.settings.order_s))
-    return None if isinstance(answer, Stop) else answer
+    ended = [deed.outcome.at for deed in find_deeds(scene.record, "abort") if deed.outcome is not None]
+    overdue = answer == () and bool(ended) and scene.now - max(ended) >= FENCE_S
+    return None if overdue or isinstance(answer, Stop) else answer
 
 
 def end_and_fence(scene: Scene) -> Answer:
@@ -126,7 +143,7 @@ def end_and_fence(scene: Scene) -> Answer:
 
 def substitute(scene: Scene) -> Answer:
     """A spare that has passed its test, else a replica to give up; stops when there is neither (safety rule 31)."""
-    return find_substitute(scene).answer if scene.place.rank else None
+    return find_substitute(scene).answer if scene.place.rank and not find_deeds(scene.record, "remap") else None
 
 
 def end_and_find(scene: Scene) -> Answer:
@@ -145,12 +162,12 @@ def remap(scene: Scene) -> Answer:
     place = scene.place
     if not place.rank or is_done(scene.record, "remap"):
         return None
+    if any(deed.outcome is None for deed in find_deeds(scene.record, "remap")):
+        return ()  # the plan may be the new one already
     found = find_substitute(scene)
-    if found.answer is not None or find_deeds(scene.record, "remap"):
-        return found.answer if found.answer is not None else _map(scene, found)
-    last = find_deeds(scene.record, "abort") or find_deeds(scene.record, "hold")
-    ended = [deed.outcome.at for deed in last if deed.done and deed.outcome is not None]
-    if ended and count_steps(scene.seen, place.job, max(ended)) > 0:
+    if found.answer is not None:
+        return found.answer
+    if steps_since(scene, "abort" if find_deeds(scene.record, "abort") else "hold"):
         return Stop(f"{place.job} steps again, started by somebody else: it is left as it is")
     return _map(scene, found)
 
@@ -160,15 +177,17 @@ def _map(scene: Scene, found: Substitute) -> Answer:
     reason = (
         f"{place.rank} goes from {place.card} to {found.card}" if found.card else f"{place.job} goes on without ranks {found.say_dropped()}"
     )
-    return attempt(
-        scene, Order("remap", "job.remap", place.job, reason, scene.settings.order_s, details={**place.details, **found.details})
-    )
+    order = Order("remap", "job.remap", place.job, reason, scene.settings.order_s, details={**place.details, **found.details})
+    sent = found.dropped and is_sent(scene.record, "remap")  # asked again it would give up another replica
+    return attempt(scene, order, tries=1 if sent else TRIES)
 
 
 def resume(scene: Scene) -> Answer:
-    """Go on from the newest whole step; after a new map only."""
+    """Go on from the newest whole step; after a new map only, and unless somebody else has been quicker."""
     place = scene.place
-    if not place.rank:
+    if not place.rank or scene.record.name("tell", "done") in scene.case.done:
+        return None
+    if not is_done(scene.record, "resume") and steps_since(scene, "remap" if find_deeds(scene.record, "remap") else "abort"):
         return None
     reason, patience = "go on from the newest whole step", scene.settings.restore_s
     return attempt(scene, Order("resume", "job.resume", place.job, reason, patience, details=place.details))
@@ -185,6 +204,12 @@ def verify(scene: Scene) -> Answer:
     limit = max(STEPS_FLOOR_S, STEPS_SHARE * (find_most(scene.seen, STEP_TIME, scene.place.job) or 0.0)) + STEPS_MORE_S
     waited = scene.now - began
     return () if waited < limit else Stop(f"{scene.place.job} was started again {waited:.0f} s ago, and its steps are not seen to go up")
+
+
+def steps_since(scene: Scene, verb: str) -> bool:
+    """Whether its job is seen to step since something was done."""
+    done = [deed.outcome.at for deed in find_deeds(scene.record, verb) if deed.done and deed.outcome is not None]
+    return bool(done) and count_steps(scene.seen, scene.place.job, max(done)) > 0
 
 
 def count_steps(seen: View, job: str, since: float) -> int:

@@ -7,12 +7,13 @@ from collections.abc import Mapping
 
 import msgspec
 
-from supernoded.plugin import Deed, Result, drop_replica, find_replica, number_replica, parse_plan
-from supernoded_isolation.saga.place import PLAN, find_serial
-from supernoded_isolation.saga.spares import choose_spare, reserve
+from supernoded.plugin import Deed, drop_replica, find_replica, number_replica, parse_plan
+from supernoded_isolation.saga.place import PLAN, find_rank_on, find_serial, list_holds
+from supernoded_isolation.saga.spares import choose_spare, list_unheard, reserve
 from supernoded_isolation.saga.stage import Answer, Order, Scene, Steps, Stop, find_deeds, make_step, name_try, say_last
 
 MOST_NAMED = 8
+UNHEARD_S = 30.0  # since the hold, in which a spare may be heard of: readings of other nodes come every 5 s (ours)
 
 
 class Substitute(msgspec.Struct, frozen=True):
@@ -37,7 +38,7 @@ class Substitute(msgspec.Struct, frozen=True):
 def find_substitute(scene: Scene) -> Substitute:
     """By the record of what was tested in this round: a spare that failed is held, and the next one is tried."""
     tests = find_deeds(scene.record, "test", scene.settings.spare_tries)
-    passed = next((deed.target for deed in tests if deed.done), "")
+    passed = next((deed.target for deed in tests if deed.done and _is_still_free(scene, deed.target)), "")
     if passed:
         return Substitute(card=passed, number=scene.place.number)
     held = tuple(step for deed in tests for step in _hold_failed(scene, deed))
@@ -50,7 +51,7 @@ def find_substitute(scene: Scene) -> Substitute:
             return Substitute(answer=held)  # an older saga has first call on what there is: it is waited for
         if spare:
             return Substitute(answer=(*held, make_step(scene, _order_test(scene, spare), name_try("test", len(tests) + 1))))
-    if held:
+    if held or _is_waiting(scene, [deed.target for deed in tests]):
         return Substitute(answer=held)
     return _give_up(scene, say_last(tests) if tests else "no spare is free, well and seen")
 
@@ -60,6 +61,21 @@ def _choose(scene: Scene, tried: list[str]) -> str:
     return next(iter(choose_spare(scene.place.card, scene.world, scene.seen, scene.table, (*taken, *tried))), "")
 
 
+def _is_still_free(scene: Scene, spare: str) -> bool:
+    """Whether nobody has held or used it since its test; once the new map was sent, it is that one."""
+    if find_deeds(scene.record, "remap"):
+        return True
+    user = find_rank_on(scene.seen, spare)
+    return not list_holds(scene.world, spare) and user in ("", scene.place.rank)
+
+
+def _is_waiting(scene: Scene, tried: list[str]) -> bool:
+    """Whether a spare is only not heard of yet, as when the network has just come together: no replica is given up for that."""
+    unheard = list_unheard(scene.place.card, scene.world, scene.seen, tried)
+    begun = [deed.outcome.at for deed in find_deeds(scene.record, "hold") if deed.outcome is not None]
+    return bool(unheard) and scene.now - max((scene.case.incident.opened, *begun)) < UNHEARD_S
+
+
 def _order_test(scene: Scene, spare: str) -> Order:
     details = {"serial": find_serial(scene.seen, scene.world, spare)}
     reason = f"it is to take the place of {scene.place.card}, after a test"
@@ -67,8 +83,8 @@ def _order_test(scene: Scene, spare: str) -> Order:
 
 
 def _hold_failed(scene: Scene, deed: Deed) -> Steps:
-    """A spare that was tested and has failed is kept out; one that was never tested is not."""
-    if deed.outcome is None or deed.outcome.result is not Result.UNCONFIRMED:
+    """A spare that was tested and has failed is kept out; one that was never tested, or not to the end in time, is not."""
+    if deed.outcome is None or not deed.failed:
         return ()
     order = Order(
         "keep",

@@ -43,6 +43,7 @@ WORDS = {
     "fans": "fans at full speed",
     "cap": "nodes capped",
     "save": "jobs saved",
+    "drain": "nodes drained",
     "low": "nodes capped lower",
     "stop": "jobs stopped",
     "off": "cords opened",
@@ -117,9 +118,10 @@ class CoolingRemedy:
         return [rung for rung in rungs if rung.steps]
 
     def _list_last(self, case: Case, record: Record, place: Place, at: Margin, now: float) -> Iterator[Rung]:
-        """From the lower cap on. A save that is under way delays that no longer than there is time; the stop waits for it."""
+        """From the drain on, which holds up nothing; nor does a save under way, beyond the time there is: only the stop waits for it."""
         ladder = Ladder(case, record, place, self._site, self._set)
         low, threatened = tuple(ladder.cap("low", self._set.cap_low_w)), self._is_threatened(at)
+        yield self._rung(record, now, at, "drain", tuple(ladder.drain()), ("cap",), also=threatened)
         calm = self._rung(record, now, at, "low", low, ("cap", "save"), also=threatened)
         pressed = self._rung(record, now, at, "low", low, ("cap",), also=at.is_due_within(self._set.hurry_s))
         yield calm if calm.due else pressed

@@ -1,7 +1,7 @@
 """The steps of cooling in their order: flow, fans, power cap, checkpoint, lower cap, stop, off. Pure.
 
 A rung begins when the one below has its outcome and its time, and the trouble is still there; later ones only while dies come close to
-where they slow down. Between checkpoint and stop is the place of `node.drain`, which nobody performs yet.
+where they slow down. Between checkpoint and stop nodes are drained, where that is wanted.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ from supernoded_thermal.settings import ThermalSettings
 
 CAP, ASKED = "card.power_cap", "coolant.pressure_asked"
 FLOW_S, FAN_S, OFF_S = 20.0, 15.0, 10.0  # for an order to be seen; a PDU takes up to 2.5 s, a pump's own loop a ramp (ours)
+DRAIN_S = 45.0  # for a grant and a scheduler (ours)
+MOST_DRAINED = 2  # nodes, as many as breakers let out at once; what is hot beyond that is the hall's trouble, not theirs (ours)
 RECAPS = 3  # times that a cap is set again, when another has lifted it
 GRACE_W = 5.0  # above a cap that still counts as capped: BMCs round (ours)
 
@@ -93,6 +95,12 @@ class Ladder:
         left = margin.left if margin.left is not None and margin.left < 3600.0 else 0.0
         limits = {subject: max(seconds, min(left, 2.0 * seconds)) for subject, seconds in least.items()}
         return save_jobs(self._record, "save", jobs, f"{self._text}: save at the next step that all ranks agree on, and run on", limits)
+
+    def drain(self) -> Iterator[Step]:
+        """Nothing new is put on these nodes; what runs there runs on."""
+        for node in self._place.nodes if self._set.drain and len(self._place.nodes) <= MOST_DRAINED else ():
+            name, reason = self._record.name("drain", node), f"{self._text}: nothing new is to be put there"
+            yield Step(name=name, kind="node.drain", target=node, reason=reason, patience=DRAIN_S)
 
     def stop(self) -> Iterator[Step]:
         """Each job at a saved step."""

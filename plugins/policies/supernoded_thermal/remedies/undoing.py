@@ -10,12 +10,20 @@ from supernoded_thermal.remedies.margin import measure
 from supernoded_thermal.remedies.place import Place
 from supernoded_thermal.settings import ThermalSettings
 
+RELEASE_S = 30.0  # for a scheduler to show it (ours)
 LIFT_S = 60.0  # for a cap to be seen lifted: a node may be starting anew
 FANS = "fan.control"
+RELEASES = ("release", "release2")
 TRIES = ("lift", "lift2", "lift3")
-UNDOING = frozenset({*TRIES, "auto", "less", "withdraw", "back"})  # with one of these a round ends
+UNDOING = frozenset({*TRIES, *RELEASES, "auto", "less", "withdraw", "back"})  # with one of these a round ends
 ON_BATTERY = ("power.outage", "power.reserve")  # while one of these is open caps stay: they end with it, which caps all nodes
-WORDS = {"withdraw": "requests withdrawn", "lift": "caps lifted", "auto": "fans with their BMC", "less": "flow as before"}
+WORDS = {
+    "withdraw": "requests withdrawn",
+    "lift": "caps lifted",
+    "auto": "fans with their BMC",
+    "less": "flow as before",
+    "release": "nodes back",
+}
 
 
 def undo(case: Case, record: Record, place: Place, world: World, settings: ThermalSettings) -> Sequence[Step]:
@@ -24,8 +32,8 @@ def undo(case: Case, record: Record, place: Place, world: World, settings: Therm
         return ()
     kept = list_kept(case, record, place, world, settings)
     free = [node for node in list_capped(case, record, place, settings) if node not in kept]
-    first = [*_withdraw(case, record), *_lift(record, free), *_calm(case, record, place), *_lower(record)]
-    batches = [first, _lift_again(record, free)]
+    first = [*_withdraw(case, record), *_lift(record, free), *_calm(case, record, place), *_lower(record), *_release(record, RELEASES[0])]
+    batches = [first, [*_lift_again(record, free), *_release(record, RELEASES[1])]]
     return take(case, *batches, _tell(case, record, kept), _tell_rest(case, record, kept)) if record.deeds or first else ()
 
 
@@ -94,6 +102,13 @@ def _calm(case: Case, record: Record, place: Place) -> Iterator[Step]:
 def _lower(record: Record) -> Iterator[Step]:
     for cdu in record.list_standing("flow", "less"):
         yield Step(name=record.name("less", cdu), kind="coolant.flow", target=cdu, reason="it is cool again: flow as it was", patience=20.0)
+
+
+def _release(record: Record, verb: str) -> Iterator[Step]:
+    """Nodes that we have drained; one that was not seen back is tried once more."""
+    for node in record.list_standing("drain", *RELEASES):
+        reason = "it is cool again: the node may be used"
+        yield Step(name=record.name(verb, node), kind="node.release", target=node, reason=reason, patience=RELEASE_S)
 
 
 def _tell(case: Case, record: Record, kept: Sequence[str]) -> Iterator[Step]:

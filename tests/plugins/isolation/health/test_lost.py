@@ -239,3 +239,11 @@ def test_each_card_gets_one_verdict_a_look_and_no_living_one_is_lost(looks: list
     for card, state in zip(DECLARED, looks[-1], strict=True):
         assert state != "alive" or last[card].level is Level.CLEAR
         assert state != "silent" or any(s == "alive" for s in looks[-1]) or last[card].level is Level.UNSURE
+
+
+def test_cards_of_other_nodes_are_not_counted() -> None:
+    """A daemon may read other nodes by their BMC: when one of those is dark, it is not for this node to say."""
+    others = [f"n1/card{slot}" for slot in range(4)]
+    readings = [r for n in range(3) for r in (*poll(n * POLL, DECLARED), *poll(n * POLL, others, source="bmc"), boot(999.0, n * POLL))]
+    readings += [*poll(3 * POLL, DECLARED), *poll(3 * POLL, others[:2], others[2:], source="bmc")]
+    assert {verdict.subject for verdict in judge(make(DECLARED), readings)} == set(DECLARED)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from supernoded.plugin import Level
+from supernoded.plugin import Level, Reading
 from tests.plugins.isolation.site import CARDS, JOB, SETTINGS, Court, Site
 
 CARD = CARDS[2]
@@ -49,6 +49,18 @@ def test_a_second_time_on_the_same_card_speaks_against_it(court: Court) -> None:
     assert "a process on it was blamed and started anew" in court.text("card.silent", CARD)
 
 
+def test_an_echo_of_the_first_time_is_no_second_one(court: Court) -> None:
+    """The job is ended, which its launcher's node says first; what another node then still tells of the rank was before that."""
+    court.site.silence(2)
+    court.run(2)
+    states, behind = court.site.states, court.site.behind
+    court.site.states, court.site.behind = {}, set()
+    court.run(1, 1.0)
+    court.site.states, court.site.behind = states, behind
+    court.run(1, 1.0)
+    assert not any(kind == "card.silent" for kind, _ in court.raised)
+
+
 def test_not_when_that_is_long_ago(court: Court) -> None:
     court.site.silence(2)
     court.run(2)
@@ -57,6 +69,49 @@ def test_not_when_that_is_long_ago(court: Court) -> None:
     court.site.now += SETTINGS.again_s
     court.site.silence(2)
     court.run(2)
+    assert court.raised == {("rank.silent", f"{JOB}/rank2")}
+
+
+def test_a_card_that_one_source_does_not_see_and_another_has_answers_from_needs_a_second_view(court: Court) -> None:
+    def see(value: float) -> None:
+        court.site.pass_time()
+        reading = Reading(subject=CARD, quantity="card.present", value=value, unit="1", at=court.site.now, source="bus")
+        court.site.history.add([reading], 13.0)
+        court.ask()
+
+    for _ in range(12):
+        see(0.0)
+    assert court.raised == set()
+    assert "another view has to say so" in court.text("card.faulty", CARD)
+    court.site.silence(2)
+    for _ in range(2):
+        see(0.0)
+    assert court.raised == {("card.silent", CARD)}
+
+
+def stumble(court: Court, rank: int) -> None:
+    """Its process hangs, is started anew, and steps."""
+    court.site.silence(rank)
+    court.run(2)
+    court.site.states, court.site.behind = {}, set()
+    court.run(8)
+
+
+def test_the_past_of_a_card_is_not_that_of_the_next_one_in_its_slot(court: Court) -> None:
+    stumble(court, 2)
+    court.site.more[CARD, "card.serial"] = "S-new"
+    court.run(2)
+    court.site.silence(2)
+    court.run(4)
+    assert court.raised == {("rank.silent", f"{JOB}/rank2")}
+
+
+def test_a_trouble_that_goes_with_its_rank_from_card_to_card_is_not_the_second_cards(court: Court) -> None:
+    stumble(court, 2)
+    court.site.places[2] = CARDS[7]
+    stumble(court, 2)
+    court.site.silence(2)
+    court.run(4)
     assert court.raised == {("rank.silent", f"{JOB}/rank2")}
 
 

@@ -59,6 +59,19 @@ def test_while_a_job_saves_nothing_is_said() -> None:
     assert CARD not in run(site)
 
 
+def test_a_moment_like_its_peers_clears_nobody() -> None:
+    site, memory, levels = Site(), RULE.start(), list[Level]()
+    for look in range(24):
+        for rank, card in site.places.items():
+            site.more[card, "card.utilisation"] = 97.0 if card == CARD and look not in (9, 10, *range(14, 24)) else 60.0
+            site.more[f"{JOB}/rank{rank}", "rank.step_time"] = 1.3
+        site.pass_time()
+        memory, verdicts = RULE.judge(site.see(RULE.watches), memory)
+        levels += [one.level for one in verdicts if one.subject == CARD]
+    assert Level.CLEAR not in levels[levels.index(Level.RAISED) : 14]
+    assert levels[-1] is Level.CLEAR
+
+
 def test_where_use_is_not_read_it_cannot_be_told() -> None:
     site, memory = Site(), RULE.start()
     for rank in site.places:

@@ -107,6 +107,18 @@ def test_a_code_on_probation_is_told_and_asks_for_another_test() -> None:
     assert play.kinds == ["card.test", "card.test", "card.unhold", "card.release"]
 
 
+def test_what_was_seen_before_its_test_is_no_lapse() -> None:
+    play = out()
+    play.site.hung.clear()
+    play.site.more[CARD, "card.errors_uncorrected"] = 1.0
+    play.site.pass_time()
+    play.site.more[CARD, "card.errors_uncorrected"] = 2.0
+    play.site.pass_time()
+    del play.site.more[CARD, "card.errors_uncorrected"]
+    play.run(LONG)
+    assert play.kinds == ["card.test", "card.unhold", "card.release"]
+
+
 def test_a_card_that_fails_its_tests_is_a_persons() -> None:
     play = out()
     play.plan = but(card_test=Result.UNCONFIRMED)

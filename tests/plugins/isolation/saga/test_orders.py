@@ -7,6 +7,7 @@ import json
 import msgspec
 import pytest
 
+from supernoded.history import History
 from supernoded.plugin import Result
 from tests.plugins.isolation.saga.theatre import CARD, alive, but, silent
 from tests.plugins.isolation.site import CARDS, JOB
@@ -180,6 +181,64 @@ def test_without_a_spare_a_whole_replica_is_given_up() -> None:
     assert json.loads(remap.details["drop"]) == [2, 3]
     assert sorted(play.site.places) == [0, 1, 4, 5]
     assert play.kinds[-1] == "job.resume"
+
+
+def test_a_fence_that_hangs_keeps_no_job_waiting() -> None:
+    play = silent()
+    while not any(step.kind == "card.isolate" for step in play.ask()):
+        play.turn()
+    for step in (steps := play.ask()):
+        if step.kind != "card.isolate":
+            play.perform(step, Result.DONE)
+    running = frozenset(step.name for step in steps if step.kind == "card.isolate")
+    assert play.ask(running) == ()
+    for _ in range(3):
+        play.site.pass_time()
+    assert [step.kind for step in play.ask(running)] == ["job.remap"]
+
+
+def test_the_one_replica_that_is_left_is_started() -> None:
+    play = silent(faulty={"n1/card3", "n2/card0"})
+    play.site.places = dict(enumerate(CARDS[:4]))
+    play.site.more[JOB, "job.plan"] = "tp=2 pp=1 dp=2 ep=1"
+    play.site.silence(2)
+    play.site.pass_time()
+    play.run()
+    assert sorted(play.site.places) == [0, 1]
+    assert play.kinds[-1] == "job.resume"
+    assert play.told[-1].startswith(f"{CARD} is out of service")
+
+
+def test_a_replica_is_given_up_once_however_its_order_ended() -> None:
+    play = silent(faulty={"n1/card3", "n2/card0"})
+    play.site.places = dict(enumerate(CARDS[:6]))
+    play.site.more[JOB, "job.plan"] = "tp=2 pp=1 dp=3 ep=1"
+    play.site.silence(2)
+    play.site.pass_time()
+    play.plan = but(job_remap=Result.UNCONFIRMED)
+    play.run()
+    assert play.kinds.count("job.remap") == 1
+    assert "job.resume" not in play.kinds
+    assert "A person has to see to it" in play.told[-1]
+
+
+def test_no_replica_is_given_up_while_a_spare_is_only_not_heard_of() -> None:
+    play = silent()
+    play.site.places = dict(enumerate(CARDS[:6]))
+    play.site.more[JOB, "job.plan"] = "tp=2 pp=1 dp=3 ep=1"
+    play.site.silence(2)
+    play.site.history = History({})  # the network has just come together, and of the spares nothing came yet
+    play.site.unheard = {"n1/card3", "n2/card0"}
+    play.site.pass_time()
+    for _ in range(5):
+        play.turn()
+    assert "card.isolate" in play.kinds
+    assert not {"card.test", "job.remap"} & set(play.kinds)
+    play.site.unheard = set()
+    play.site.pass_time()
+    play.run()
+    (remap,) = [step for step in play.log if step.kind == "job.remap"]
+    assert json.loads(remap.details["drop"]) == []
 
 
 @pytest.mark.parametrize("plan", ["tp=7 pp=1 dp=1 ep=1", "nonsense", ""])

@@ -35,6 +35,23 @@ def test_same_supernode_before_same_loop() -> None:
     assert choose(Site()) == ("n1/card3", "n2/card0")
 
 
+def test_one_whose_rank_has_ended_for_good_is_free_again() -> None:
+    site, spare = Site(), SPARES[1]
+    site.more.update({("job/old/rank0", "rank.card"): spare, ("job/old/rank0", "rank.state"): "stopped"})
+    assert choose(site) == ("n1/card3", "n2/card0")
+    site.more["job/old", "job.launcher"] = 1.0
+    assert choose(site) == ("n2/card0",), "it may be started again"
+
+
+def test_a_card_of_a_replica_that_was_given_up_is_free_again() -> None:
+    site, spare = Site(), SPARES[1]
+    site.places[7] = spare
+    assert choose(site) == ("n2/card0",)
+    del site.places[7]
+    site.pass_time(60.0)
+    assert choose(site) == ("n1/card3", "n2/card0")
+
+
 def test_same_node_then_ring_then_loop_then_anywhere() -> None:
     assert [measure_distance("n0/card0", f"{node}/card1", BIG) for node in NODES] == [0, 1, 1, 3, 2, 3]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from supernoded.plugin import Hold, Incident, Severity
 from tests.plugins.isolation.saga.theatre import CARD, Theatre, alive, silent
-from tests.plugins.isolation.site import CARDS
+from tests.plugins.isolation.site import CARDS, JOB
 
 
 def test_it_waits_for_an_older_one_of_its_job() -> None:
@@ -37,6 +37,22 @@ def test_a_second_card_of_the_job_is_not_kept_waiting_by_a_saga_that_is_over() -
     play.run()
     assert play.site.places[2] == "n2/card0"
     assert "It waits for card.silent of n1/card3" in play.told[0]
+
+
+def test_a_job_that_was_started_again_waits_for_no_saga_before_that() -> None:
+    play = silent()
+    play.site.more[JOB, "job.incarnation"] = 1.0
+    play.site.pass_time()
+    placed = play.site.now
+    play.site.more[JOB, "job.incarnation"] = 2.0
+    play.site.pass_time()
+    play.others = (
+        Incident(id="i-other", kind="card.silent", subject=CARDS[7], scope="spares", opened=1.0, severity=Severity.CRITICAL, text="x"),
+    )
+    play.holds.append(Hold(id="h1", subject=CARDS[7], serial="", reason="x", owner="isolation", placed=placed))
+    play.run(5)
+    assert play.site.places[2] == "n2/card0"
+    assert not any("It waits" in told for told in play.told)
 
 
 def test_a_spare_that_an_older_saga_has_first_call_on_is_waited_for() -> None:

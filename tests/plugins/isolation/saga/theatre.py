@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from supernoded.plugin import Case, Hold, Incident, Outcome, Result, Severity, Step, World
+from supernoded.topology.groups import drop_replica, format_plan, number_replica, parse_plan
 from supernoded_isolation.saga import ProcessRemedy, ReplaceRemedy
 from supernoded_isolation.settings import IsolationSettings
 from tests.plugins.isolation.site import CARDS, JOB, SETTINGS, SITE, TABLE, Site
@@ -108,11 +109,12 @@ class Theatre:
         """One step with its outcome; what must never be asked for fails the test."""
         self.check(step)
         self.log.append(step)
+        text = f"{result.value} it is"
         if result is Result.DONE and step.kind == "card.test" and step.target in self.faulty:
-            result = Result.UNCONFIRMED
+            result, text = Result.UNCONFIRMED, "it came to nothing: it has failed"
         if result in EFFECTIVE:
             self.apply(step)
-        self.done[step.name] = Outcome(action=f"i-mine/{step.name}", result=result, text=f"{result.value} it is", at=self.site.now)
+        self.done[step.name] = Outcome(action=f"i-mine/{step.name}", result=result, text=text, at=self.site.now)
 
     def check(self, step: Step) -> None:
         """What must never be."""
@@ -123,7 +125,8 @@ class Theatre:
             case "card.isolate":
                 assert step.target in held, "fenced without a hold"
             case "job.abort":
-                assert self.kind == "rank.silent" or self.subject in held, "a job is ended for a card that is not held"
+                begun = any(step.kind == "job.abort" for step in self.log)  # it may have ended: then it is not left half way
+                assert self.kind == "rank.silent" or self.subject in held or begun, "a job is ended for a card that is not held"
             case "job.remap":
                 moved = json.loads(step.details["cards"])
                 assert self.stands, "a new map for a job that runs"
@@ -185,8 +188,7 @@ class Theatre:
             case "job.remap":
                 self.mapped = True
                 site.places.update({int(rank): card for rank, card in json.loads(step.details["cards"]).items()})
-                for rank in json.loads(step.details["drop"]):
-                    del site.places[rank]
+                self.drop(json.loads(step.details["drop"]))
             case "job.resume":
                 self.stands = False
                 site.states, site.behind = {}, set()
@@ -196,6 +198,14 @@ class Theatre:
                 site.more[JOB, "job.durable_age"] = 0.0
             case _:
                 return
+
+    def drop(self, ranks: Sequence[int]) -> None:
+        """Give ranks up; the plan is the smaller one from then on."""
+        for rank in ranks:
+            del self.site.places[rank]
+        if ranks:
+            plan = parse_plan(str(self.site.more[JOB, "job.plan"]))
+            self.site.more[JOB, "job.plan"] = format_plan(drop_replica(plan, number_replica(plan, ranks[0]))[0])
 
     @property
     def kinds(self) -> list[str]:

@@ -213,6 +213,35 @@ def test_a_cap_that_another_lifts_is_set_again_a_few_times() -> None:
     assert {step.amount for step in again} == {350.0}
 
 
+DRAINS = ThermalSettings(drain=True)
+
+
+def test_a_hot_node_is_drained_between_checkpoint_and_lower_cap_where_that_is_wanted() -> None:
+    steps = list(Trouble("heat", "n1", settings=DRAINS).play(200, NEAR))
+    kinds = [step.kind for _, step in steps if step.kind in {"job.checkpoint", "node.drain"} or step.amount == 200.0]
+    assert kinds[:3] == ["job.checkpoint", "node.drain", "power.cap"]
+    assert [step.target for _, step in steps if step.kind == "node.drain"] == ["n1"]
+    assert "node.drain" not in orders(Trouble("heat", "n1").play(200, NEAR))
+    assert "node.drain" not in orders(Trouble("heat", "n1", settings=DRAINS).play(200, COOL))
+    assert "node.drain" not in orders(Trouble("coolant.capacity", severity=CRITICAL, settings=DRAINS).play(200, NEAR))  # four nodes
+
+
+@pytest.mark.parametrize("result", [Result.REFUSED, Result.EXPIRED, Result.UNCONFIRMED])
+def test_a_drain_that_nobody_can_make_stops_nothing(result: Result) -> None:
+    trouble = Trouble("heat", "n1", severity=CRITICAL, settings=DRAINS)
+    assert orders(trouble.play(400, PAST, {"node.drain": result}))[-1] in {"job.stop", "power.off"}
+    releases = [step for step in clear(trouble, COOL) if step.kind == "node.release"]
+    assert len(releases) == (1 if result is Result.UNCONFIRMED else 0)
+
+
+def test_a_drained_node_is_given_back_and_asked_for_twice_when_it_is_not_seen() -> None:
+    trouble = Trouble("heat", "n1", settings=DRAINS)
+    list(trouble.play(200, NEAR))
+    trouble.raised = False
+    steps = [step for _, step in trouble.play(3, COOL, {"node.release": Result.UNCONFIRMED})]
+    assert [step.target for step in steps if step.kind == "node.release"] == ["n1", "n1"]
+
+
 def clear(trouble: Trouble, readings: Changes) -> list[Step]:
     trouble.raised = False
     return [step for _, step in trouble.play(3, readings)]

@@ -77,9 +77,10 @@ def test_whoever_seals_it_is_its_sender() -> None:
         read_reply(body(answer_to(make())), "n9")
 
 
-def test_an_id_without_end() -> None:
+@pytest.mark.parametrize("field", ["id", "scope"])
+def test_an_id_without_end(field: str) -> None:
     with pytest.raises(SealError, match="has 129 characters, at most 128"):
-        read_command(body(make(id="x" * 129)), "n0")
+        read_command(body(make(**{field: "x" * 129})), "n0")
 
 
 def test_nothing_is_wrong_with_a_fresh_one() -> None:
@@ -131,6 +132,13 @@ def test_no_number_is_too_odd_for_a_sentence(issued: float, expires: float, now:
 def test_who_may_speak_for_a_scope(scope: str, said: int, holder: str | None, known: int, words: str) -> None:
     found = find_right(make(scope=scope, epoch=said), holder, known)
     assert (words in found) if words else found == ""
+
+
+@pytest.mark.parametrize("epoch", [0, 1, 2**40])
+def test_a_seat_that_the_settings_fix_is_not_won_by_an_epoch(epoch: int) -> None:
+    """Else any node could speak for it with one more than none, and its holder would count as one who has lost it."""
+    assert find_right(make(scope="spares", epoch=epoch), "n5", 0, fixed=True) == "spares is given to n5 by the settings, not to n0"
+    assert find_right(make(scope="spares", epoch=0), "n0", epoch, fixed=True) == ""
 
 
 def test_times_are_moved_there_and_back() -> None:

@@ -215,7 +215,25 @@ def test_a_site_without_keys_says_so(table: settings.Keys) -> None:
     assert "keys.key_file not set" in Ring(settings.Keys(ca_file=table.ca_file)).trouble
 
 
-def test_at_the_start_a_fault_is_the_operators(table: settings.Keys) -> None:
-    file(table, "ca_file").unlink()
-    with pytest.raises(SettingsError, match=r"keys.ca_file"):
-        Ring(table)
+@pytest.mark.parametrize("key", ["key_file", "certificate_file", "ca_file", "revoked_file"])
+async def test_a_fault_at_the_start_costs_the_commands_and_not_the_daemon(table: settings.Keys, key: str) -> None:
+    table = with_list(table, {})
+    whole = file(table, key).read_bytes()
+    file(table, key).write_bytes(b"half")
+    ring = Ring(table)
+    assert ring.keyring.keys == Keys()
+    assert ring.trouble.startswith(f"keys.{key}: ")
+    assert "until then no command goes between this node and the others" in ring.trouble
+    file(table, key).write_bytes(whole)
+    assert (await ring.look()).own is not None
+    assert ring.trouble == ""
+
+
+async def test_a_key_that_everybody_can_read_is_told(table: settings.Keys) -> None:
+    path = file(table, "key_file")
+    path.chmod(0o644)
+    ring = Ring(table)
+    assert f"everybody on this machine can read {path} and speak as n0: `chmod 600 {path}`" in ring.trouble
+    path.chmod(0o640)
+    await ring.look()
+    assert ring.trouble == ""

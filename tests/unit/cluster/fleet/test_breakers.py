@@ -9,7 +9,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from supernoded.cluster.fleet.breakers import BREAKERS, HOUR, LINGER, Granted, Refused, Taken, Want, add, count, decide, is_node, prune
+from supernoded.cluster.fleet.breakers import (
+    BREAKERS,
+    HOUR,
+    LINGER,
+    MOST_GIVEN,
+    Granted,
+    Refused,
+    Taken,
+    Want,
+    add,
+    count,
+    decide,
+    is_node,
+    prune,
+)
 from supernoded.model import Hold
 from supernoded.settings import Breakers
 
@@ -134,3 +148,13 @@ def test_never_more_is_out_than_the_settings_allow(turns: list[Turn]) -> None:
         assert len({one for at, one, _ in history if now - at < HOUR}) <= LIMITS.per_hour
         for known in ("silent", "fault", "gone"):
             assert len({one for at, one, why in history if why == known and now - at < LIMITS.window_s}) <= LIMITS.per_cause
+
+
+def test_one_subject_that_is_wanted_for_ever_new_incidents_does_not_fill_the_book() -> None:
+    given = list[Taken]()
+    for number in range(MOST_GIVEN + 5):
+        said = ask(want("n0/card0", incident=f"i{number}"), given=given)
+        given = add(given, said.taken) if isinstance(said, Granted) else given
+    assert len(given) == MOST_GIVEN
+    assert isinstance(said, Refused)
+    assert (said.trips, f"at most {MOST_GIVEN} are kept" in said.text) == ("", True)

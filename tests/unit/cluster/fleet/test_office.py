@@ -38,7 +38,7 @@ class Way:
         assert (node, verb) == ("n0", "grant")
         if self.instead is not None:
             return Reply(command="c", node=node, ok=True, details=self.instead)
-        return await answer_want(self.grantor, make_command(details))  # type: ignore[arg-type] # a stand-in
+        return await answer_want(self.grantor, ("n0", "n1"), make_command(details))  # type: ignore[arg-type] # a stand-in
 
 
 def make_command(details: Mapping[str, str]) -> Command:
@@ -94,4 +94,22 @@ async def test_no_grant_is_longer_than_any_may_be(seconds: str, counts: float) -
 @pytest.mark.parametrize("details", [{}, {"subject": "n1"}, {"subject": "n1", "cause": "x", "incident": "i"}])
 async def test_what_is_no_want_is_refused(details: Mapping[str, str]) -> None:
     with pytest.raises(RefusedError, match="not a want"):
-        await answer_want(Grantor(Answer(granted=True, text="")), make_command(details))  # type: ignore[arg-type] # a stand-in
+        await answer_want(Grantor(Answer(granted=True, text="")), ("n0", "n1"), make_command(details))  # type: ignore[arg-type] # a stand-in
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ({"subject": "n9/card3"}, "'n9/card3' is on no node of the topology"),
+        ({"subject": ""}, "'' is on no node"),
+        ({"incident": "i" * 201}, "one of its words has 201 characters, at most 200"),
+        ({"cause": "c" * 201}, "one of its words has 201 characters"),
+    ],
+)
+async def test_what_would_fill_the_book_is_refused(more: Mapping[str, str], words: str) -> None:
+    grantor = Grantor(Answer(granted=True, text="", seconds=1.0))
+    details = {"subject": "n1/card3", "cause": "x", "incident": "i", "owner": "o"}
+    assert (await answer_want(grantor, ("n0", "n1"), make_command(details))).details["granted"] == "yes"  # type: ignore[arg-type] # a stand-in
+    with pytest.raises(RefusedError, match=words):
+        await answer_want(grantor, ("n0", "n1"), make_command({**details, **more}))  # type: ignore[arg-type] # a stand-in
+    assert len(grantor.wants) == 1

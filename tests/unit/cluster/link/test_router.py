@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from supernoded.cluster.link.fabric import Message
 from supernoded.cluster.link.router import Once, Router
+from supernoded.errors import SessionError
 from tests.unit.cluster.fakes import LOG
 
 
@@ -63,3 +66,21 @@ async def test_what_is_wanted_again_before_the_broker_was_told_goes_on_and_later
     told.router.on("a", told.hear)
     await told.serve()
     assert (told.began, told.ended) == (["a", "a"], ["a"])
+
+
+def test_a_handler_that_fails_costs_its_message_and_a_rival_ends_the_link(caplog: pytest.LogCaptureFixture) -> None:
+    told = Told()
+
+    def fail(message: Message) -> None:
+        raise OverflowError("no such number") if message.topic == "a/b" else SessionError("another daemon calls itself so")
+
+    told.router.on("a/+", fail)
+    told.router.on("a/+", told.hear)
+    told.router.dispatch(Message(topic="a/b", payload=b""))
+    told.router.dispatch(Message(topic="a/b", payload=b""))
+    assert (told.heard, told.router.refused) == (["a/b", "a/b"], 2)
+    assert [record.getMessage() for record in caplog.records] == [
+        "a/b: OverflowError: no such number; such messages are ignored and counted"
+    ]
+    with pytest.raises(SessionError):
+        told.router.dispatch(Message(topic="a/c", payload=b""))

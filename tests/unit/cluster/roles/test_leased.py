@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from supernoded.cluster import topics
 from supernoded.cluster.link.fabric import Message
+from supernoded.cluster.roles.views import MOST_EPOCH
 from supernoded.cluster.topics import RoleView
 from tests.unit.cluster.rivals import NAMES, ROLES, TERMS, Direct, Site, play
 
@@ -173,6 +174,22 @@ def test_a_database_that_knows_less_than_was_heard_goes_on_from_there(tmp_path: 
     site = play(tmp_path, direct(lambda site: site.loop.at(10.0, tell, site)), 20.0)
     assert site.rivals["n0"].seats.epoch(FLEET) == 41
     assert site.holder(FLEET, 19.0) == "n0"
+
+
+@pytest.mark.parametrize(("epoch", "goes_on"), [(MOST_EPOCH, 1), (MOST_EPOCH // 2, MOST_EPOCH // 2 + 1)])
+def test_an_epoch_that_was_made_up_does_not_lead_out_of_bounds(tmp_path: Path, epoch: int, goes_on: int) -> None:
+    """One false word on the broker would cost the site the role for good: no epoch above it could be told or commanded with."""
+
+    def tell(site: Site) -> None:
+        now = site.loop.wall()
+        view = RoleView(node="n2", life="9", at=now, role=FLEET, epoch=epoch, until=now + 3.0)
+        for rival in site.rivals.values():
+            rival.views.hear(Message(topic=topics.role_view("c0", FLEET), payload=topics.encode(view)))
+
+    site = play(tmp_path, direct(lambda site: site.loop.at(10.0, tell, site)), 40.0)
+    assert site.holder(FLEET, 39.0) in NAMES
+    held = [tenure.epoch for rival in site.rivals.values() for tenure in rival.seats.tenures if tenure.role == FLEET]
+    assert held == [goes_on]
 
 
 def test_of_two_daemons_of_one_name_one_has_the_role_and_both_know(tmp_path: Path) -> None:

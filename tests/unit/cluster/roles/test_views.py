@@ -110,15 +110,19 @@ def test_garbage_is_refused_and_never_raised(payload: bytes) -> None:
     run(main())
 
 
-def test_two_that_have_a_seat_by_their_settings_are_told_until_one_stops() -> None:
+@pytest.mark.parametrize(
+    ("epoch", "remedy"), [(0, "write the same [roles] on all nodes"), (3, "see on both that they lease it in the same database")]
+)
+def test_two_that_have_a_seat_are_told_until_one_stops(epoch: int, remedy: str) -> None:
     async def main() -> None:
         state = health()
         views = Views("c0", ["n0", "n1"], LoopClock(), state)
         for node in ("n0", "n1", "n0"):
-            views.hear(say(node, 0))
+            views.hear(say(node, epoch))
         (trouble,) = state.troubles()
-        assert (trouble.name, trouble.text[:42]) == ("role cdu/0", "n0 and n1 both have it by their settings: ")
-        views.hear(say("n0", 0))
+        assert trouble.name == "role cdu/0"
+        assert trouble.text == f"n0 and n1 both tell that they have it with epoch {epoch}: {remedy}"
+        views.hear(say("n0", epoch))
         assert state.troubles() == []
 
     run(main())

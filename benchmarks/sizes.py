@@ -119,7 +119,7 @@ class Bench:
         gone = await self.told.wait("node.gone", names, PATIENCE, raised=True, since=begin)
         last = {node.name: node.said_at for node in victims}
         back = await self.bring_back(victims)
-        clear = await self.told.wait("node.late", list(late), PATIENCE, raised=False, since=back)
+        clear = await self.told.wait("node.gone", list(gone), PATIENCE, raised=False, since=back)
         note = f"{len(victims)} nodes, from the last beat to the event of fleet's holder"
         return [
             *self.tell_times("to late", late, last, LATE_S, note),
@@ -140,7 +140,11 @@ class Bench:
         await asyncio.sleep(max(CUT_S - (time.monotonic() - begin), 0.0))
         healed = time.monotonic()
         back = await self.bring_back(part)
-        clear = await self.told.wait("node.late", list(late), PATIENCE, raised=False, since=healed)
+        gone = self.told.find("node.gone", raised=True, since=begin)  # which is told in the place of late
+        told = {kind: [name for name in late if (name in gone) == (kind == "node.gone")] for kind in ("node.late", "node.gone")}
+        clear = dict[str, float]()
+        for kind, some in told.items():
+            clear |= await self.told.wait(kind, some, PATIENCE, raised=False, since=healed)
         ended = max(clear.values(), default=healed) - healed
         note = f"{len(part)} nodes were cut off; {len(late)} were told late, {len(clear)} well again"
         return [

@@ -87,5 +87,9 @@ class AdminError(SupernodedError):
     """The daemon refused or could not answer a request of supernodectl."""
 
 
+class NotFoundError(AdminError):
+    """What was asked for does not exist."""
+
+
 class ChaosError(SupernodedError):
     """A scenario cannot be run as it stands, or the drive cannot do what it says."""

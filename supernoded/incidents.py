@@ -4,7 +4,9 @@
 * An incident lives from its first RAISED edge until its cause has been CLEAR for `clear_after` seconds: trouble that comes and goes
   within that time is one incident.
 * *Common cause*: the same kind on several subjects that share a thing (a cable, loop, feed, node) within `common_window` seconds is one
-  incident of the shared thing; the first ones are merged into it and worked no further on their own.
+  incident of the shared thing; the first ones are merged into it and worked no further on their own. What counts is when they opened.
+* One that has begun to take something out of service, or that an earlier life has left, counts there but is merged into no other: it
+  alone knows what it has taken out, and brings it back.
 * There is never more than one open incident of one kind and subject, here as in the journal: a second wave joins the first.
 * Of a subject that vanished, or whose rule is gone, nobody will ever say CLEAR: after `FORGET_AFTER` seconds without a word it is over.
 """
@@ -16,7 +18,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from supernoded.model import Event, Incident, Level, Severity, Verdict, event_id, incident_id
+from supernoded.model import TAKE_OUTS, Event, Incident, Level, Severity, Step, Verdict, event_id, incident_id
 
 Shared = Callable[[str], tuple[str, ...]]  # what a subject shares with others, nearest first
 
@@ -74,6 +76,7 @@ class Ledger:
         self._shared, self._clear_after, self._window, self._count = shared, clear_after, common_window, common_count
         self._tracks: dict[tuple[str, str], _Track] = {}
         self._open: dict[str, Incident] = {}
+        self._begun: set[str] = set()  # incidents that are merged into no other
 
     @property
     def open(self) -> list[Incident]:
@@ -84,9 +87,9 @@ class Ledger:
         """Take up what an earlier life left open: raised until a verdict says otherwise."""
         for incident in incidents:
             self._open[incident.id] = incident
+            self._begun.add(incident.id)
             for subject in incident.members or (incident.subject,):
-                severity = incident.severity
-                track = _Track(raised=True, since=incident.opened, severity=severity, heard=now, incident=incident.id)
+                track = _Track(raised=True, since=incident.opened, severity=incident.severity, heard=now, incident=incident.id)
                 self._tracks[incident.kind, subject] = track
 
     def take(self, verdict: Verdict) -> list[Change]:
@@ -189,16 +192,14 @@ class Ledger:
 
         That a trouble went is no blow: what an earlier life left open is often seen clear at the first look.
         """
-        subjects = incident.members or (incident.subject,)
-        tracks = (self._tracks.get((incident.kind, subject)) for subject in subjects)
-        newest = max((track.since for track in tracks if track is not None and track.raised), default=incident.opened)
+        tracks = (self._of(incident, subject) for subject in self._subjects(incident))
+        newest = max((track.since for track in tracks if track.raised), default=incident.opened)
         return abs(at - newest) <= self._window
 
     def _merge_around(self, own: Incident, verdict: Verdict) -> list[Change]:
         """Look for the nearest thing that the newcomer shares with other young incidents of its kind."""
-        others = [
-            i for i in self._open.values() if i.kind == own.kind and i.id != own.id and not i.members and self._is_near(i, verdict.at)
-        ]
+        alike = (i for i in self._open.values() if i.kind == own.kind and i.id != own.id and not i.members)
+        others = [i for i in alike if abs(verdict.at - i.opened) <= self._window]
         for thing in self._shared(own.subject):
             sharing = [i for i in others if thing in self._shared(i.subject)]
             if sharing:
@@ -208,13 +209,15 @@ class Ledger:
         return []
 
     def _merge(self, incidents: list[Incident], thing: str, verdict: Verdict) -> list[Change]:
-        """One incident of `thing` takes these over: the one that is open for an earlier wave, else a new one."""
+        """One incident of `thing` takes these over, but for those that have begun: the one open for an earlier wave, else a new one."""
+        text = _common_text(verdict.kind, thing, tuple(sorted(i.subject for i in incidents)))
+        incidents = [i for i in incidents if i.id not in self._begun]
         members = tuple(sorted(i.subject for i in incidents))
         worst = max((i.severity for i in incidents), key=_WEIGHT.__getitem__)
         others = [i for i in self._open.values() if i not in incidents]
         earlier = next((i for i in others if i.kind == verdict.kind and i.subject == thing), None)
         if earlier is None:
-            shared = msgspec.structs.replace(self._new(verdict, thing, _common_text(verdict.kind, thing, members), members), severity=worst)
+            shared = msgspec.structs.replace(self._new(verdict, thing, text, members), severity=worst)
             self._open[shared.id] = shared
         else:
             shared = self._widen(earlier, set(members), worst)
@@ -223,6 +226,11 @@ class Ledger:
             del self._open[incident.id]
             self._tracks[incident.kind, incident.subject].incident = shared.id
         return [Opened(shared) if earlier is None else Widened(shared), Merged(merged, shared)]
+
+    def begin(self, incident: Incident, steps: Iterable[Step]) -> None:
+        """These steps of it are begun."""
+        if any(step.kind in TAKE_OUTS for step in steps):
+            self._begun.add(incident.id)
 
     def is_raised(self, incident: Incident) -> bool:
         """Whether any of its subjects is still in trouble."""
@@ -254,12 +262,12 @@ class Ledger:
         """The journal knows this trouble under an older identity: go on under that one, with the subjects of both."""
         subjects = set(self._subjects(incident))
         for subject in {*subjects, *(older.members or (older.subject,))}:
-            fresh = _Track(
-                raised=True, since=older.opened, heard=now, severity=older.severity
-            )  # as what is restored: raised until a verdict says otherwise
+            # as what is restored: raised until a verdict says otherwise
+            fresh = _Track(raised=True, since=older.opened, heard=now, severity=older.severity)
             self._tracks.setdefault((incident.kind, subject), fresh).incident = older.id
         self._open.pop(incident.id, None)
         self._open[older.id] = older
+        self._begun.add(older.id)
         return older if subjects == set(self._subjects(older)) else self._widen(older, subjects, incident.severity)
 
     def close(self, incident: Incident, now: float) -> Incident:
@@ -267,6 +275,7 @@ class Ledger:
         for subject in self._subjects(incident):
             self._tracks.pop((incident.kind, subject), None)
         self._open.pop(incident.id, None)
+        self._begun.discard(incident.id)
         return msgspec.structs.replace(incident, closed=now)
 
     def unsure(self, incident: Incident) -> str:

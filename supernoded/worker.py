@@ -125,7 +125,9 @@ class Worker:
     async def _take_turn(self) -> bool:
         """Ask the remedy once and start what it wants; False = it is closed."""
         if self._b.modes.of(self._policy) is Mode.ACT:
-            for step in self._next_steps(self._done):
+            steps = self._next_steps(self._done)
+            self._ledger.begin(self._incident, steps)
+            for step in steps:
                 self._start(self._action(step))
         else:
             await self._rehearse()
@@ -158,6 +160,7 @@ class Worker:
         steps = self._next_steps({}) if acting else ()
         if not steps:
             return False
+        self._ledger.begin(self._incident, steps)
         first, *others = [self._action(step) for step in steps]
         try:
             _, intent = await self._b.journal.commit(entries.begin(self._incident, self._b.epoch, first, self._b.clock.now()))

@@ -118,7 +118,7 @@ class FrontDesk:
         """See `Desk.reset_breaker`."""
         return await reset_breaker(self._h, name, wanted, await _find_name(caller.uid))
 
-    async def diagnose(self, subject: str) -> Diagnosed | None:
+    async def diagnose(self, subject: str) -> Diagnosed:
         """See `Desk.diagnose`."""
         return diagnose(self._h, subject)
 

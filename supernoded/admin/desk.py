@@ -146,8 +146,8 @@ class Desk(Protocol):
         """Close a breaker that has tripped."""
         ...
 
-    async def diagnose(self, subject: str) -> Diagnosed | None:
-        """What is known of a subject, from the hardware up; None when nothing is."""
+    async def diagnose(self, subject: str) -> Diagnosed:
+        """What is known of a subject, from the hardware up. Raises NotFoundError when nothing is."""
         ...
 
     async def power(self) -> Power:

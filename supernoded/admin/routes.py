@@ -10,7 +10,7 @@ from aiohttp import web
 
 from supernoded.admin.desk import Caller, Desk
 from supernoded.admin.metrics import render_metrics
-from supernoded.errors import AdminError
+from supernoded.errors import AdminError, NotFoundError
 from supernoded.messages import (
     VERSION_PATH,
     ActionFilter,
@@ -49,10 +49,6 @@ class BadRequestError(AdminError):
     """The request cannot be understood; the message says which part."""
 
 
-class NotFoundError(AdminError):
-    """What was asked for does not exist."""
-
-
 def make_routes(desk: Desk) -> list[web.RouteDef]:
     """Every path of docs/admin-api.md."""
     gets: dict[str, Callable[[web.Request], Awaitable[Answer]]] = {
@@ -63,7 +59,7 @@ def make_routes(desk: Desk) -> list[web.RouteDef]:
         "links": lambda _: desk.links(),
         "nodes": lambda _: desk.nodes(),
         "breakers": lambda _: desk.breakers(),
-        "diagnosis": lambda request: _diagnose(desk, read_query(request, SubjectFilter)),
+        "diagnosis": lambda request: desk.diagnose(read_query(request, SubjectFilter).subject),
         "power": lambda _: desk.power(),
         "timeline": lambda request: _tell_timeline(desk, read_query(request, TimelineFilter)),
         "thermal": lambda _: desk.thermal(),
@@ -137,13 +133,6 @@ async def _lay_hand(desk: Desk, request: web.Request) -> Answer:
 
 async def _take_hand_off(desk: Desk, request: web.Request) -> Answer:
     return await desk.take_hand_off(request.match_info["target"], request[CALLER])
-
-
-async def _diagnose(desk: Desk, wanted: SubjectFilter) -> Answer:
-    known = await desk.diagnose(wanted.subject)
-    if known is None:
-        raise NotFoundError(f"nothing is known of {wanted.subject!r}; `supernodectl links` and `supernodectl readings` list what is")
-    return known
 
 
 async def _rehearse(desk: Desk, wanted: RehearsalFilter) -> Answer:

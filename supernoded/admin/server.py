@@ -13,8 +13,8 @@ from aiohttp import web
 from supernoded.admin.access import Gate, Right, caller_of
 from supernoded.admin.desk import Desk, Request
 from supernoded.admin.listening import Listen
-from supernoded.admin.routes import CALLER, BadRequestError, Handler, NotFoundError, make_problem, make_routes
-from supernoded.errors import AdminError, JournalError, SupernodedError
+from supernoded.admin.routes import CALLER, BadRequestError, Handler, make_problem, make_routes
+from supernoded.errors import AdminError, JournalError, NotFoundError, SupernodedError
 
 READING_METHODS = frozenset({"GET", "HEAD"})
 LONGEST_DETAIL = 1_000  # characters of a request or answer that go to the journal

@@ -12,13 +12,13 @@ from typing import Literal
 from supernoded.cards.subjects import find_node, find_slot
 from supernoded.errors import WireError
 from supernoded.model import NODE
-from supernoded.settings import Hooks
+from supernoded.settings.cluster import BLANKS, Hooks
 from supernoded.wire import Wires
 
 Verb = Literal["isolate", "release", "test", "drain", "undrain"]
 
 LAST_WORDS = 300  # characters of what a program printed last that are passed on (ours)
-_BLANK = re.compile(r"\{(card|slot|node|serial|reason)\}")
+_BLANK = re.compile(rf"\{{({'|'.join(BLANKS)})\}}")
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""UPS, PDU, outlets, the reflex bridge, lines."""
+"""UPS, PDU, outlets, power supplies, the reflex bridge, lines."""
 
 from __future__ import annotations
 
@@ -57,6 +57,12 @@ POWER = (
     Quantity("outlet.power", "W", 0.0, 1e5),
     Quantity("outlet.current", "A", 0.0, 1e4),
     Quantity("outlet.locked", "1", 0.0, 1.0),
+    # Of `n0/psu0`; redundancy and log of `n0`.
+    Quantity("psu.power", "W", 0.0, 1e5),  # what it takes in, or gives where only that is measured
+    Quantity("psu.present", "1", 0.0, 1.0),
+    text("psu.state"),  # ok, warning, critical, low (at or below its lower critical threshold), input-lost, standby, or its own words
+    text("psu.redundancy", "full", "degraded", "lost", "insufficient"),  # the last: lost, and what is left does not suffice
+    Quantity("sel.standing", "flags"),  # events of the BMC's log that were asserted and not deasserted since
     text("reflex.state", "ok", "blind", "late", "absent"),  # of `reflex/<line>`: can it fire in time
     counter("reflex.firings"),
     Quantity("reflex.delay", "ms", 0.0, 1e6),  # of its newest firing, bytes in to bytes out

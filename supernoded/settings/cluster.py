@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated
@@ -51,6 +52,10 @@ class Breakers(Table, frozen=True, kw_only=True):
     grant_s: Annotated[float, about("how long a grant lasts", unit="s", source="ours", ge=1, le=600)] = 30.0
 
 
+BLANKS = ("card", "slot", "node", "serial", "reason")  # that are filled in where a site's program has {card}
+_BLANK = re.compile(r"(?<!\$)\{([A-Za-z_]+)\}")  # a shell has ${name} of its own
+
+
 class Hooks(Table, frozen=True, kw_only=True):
     """The site's own programs, each with its arguments; {card} {slot} {node} {serial} {reason} are filled in. Exit code 0 = done."""
 
@@ -63,7 +68,13 @@ class Hooks(Table, frozen=True, kw_only=True):
     test_s: Annotated[float, about("time for a test", unit="s", source="ours", ge=1, le=3600)] = 15.0
 
     def conflicts(self) -> Iterable[Conflict]:
-        """What is taken out must have a way back."""
+        """What is taken out must have a way back; and a blank that nobody fills in would reach the program as it stands."""
+        known = ", ".join(f"{{{blank}}}" for blank in BLANKS)
+        programs = {name: getattr(self, name) for name in ("isolate", "release", "test", "drain", "undrain")}
+        for key, word in (((name, place), word) for name, words in programs.items() for place, word in enumerate(words)):
+            unknown = [blank for blank in _BLANK.findall(word) if blank not in BLANKS]
+            if unknown:
+                yield Conflict(key=key, fault=f"has a blank that nobody fills in, {{{unknown[0]}}}", remedy=f"there are {known}")
         for name, other in (("isolate", "release"), ("drain", "undrain"), ("release", "isolate"), ("undrain", "drain")):
             if getattr(self, name) and not getattr(self, other):
                 yield Conflict(key=(name,), fault=f"is of no use without {other}", remedy=f"set {other}, or remove {name}")

@@ -24,6 +24,10 @@ STEPS = {
 }
 
 
+# The job's own save may come first: see `unsaved`. A bundle may be looked for while a daemon is frozen; nothing waits for it.
+MAY_BE = frozenset({("save", "unconfirmed"), ("capture", "unconfirmed")})
+
+
 @dataclass(frozen=True)
 class Row:
     """One action of the journals, by virtual time."""
@@ -103,7 +107,7 @@ class Ending:
                 continue
             if row.verb not in STEPS[self.scene]:
                 yield f"{row.verb} was done, too"
-            if row.result != "done" and (row.verb, row.result) != ("save", "unconfirmed"):  # the job's own save came first: see `unsaved`
+            if row.result != "done" and (row.verb, row.result) not in MAY_BE:
                 yield f"{row.verb} came to {row.result}: {row.text}"
 
     def _judge_agreement(self) -> Iterator[str]:

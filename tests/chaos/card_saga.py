@@ -7,7 +7,6 @@ import math
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from random import Random
 
@@ -128,5 +127,5 @@ class References:
 
 
 def find_seed() -> int:
-    """Which turns are struck: SUPERNODED_CHAOS_SEED, else today's."""
-    return int(os.environ.get("SUPERNODED_CHAOS_SEED") or datetime.now(tz=UTC).toordinal())
+    """Which turns are struck: SUPERNODED_CHAOS_SEED, else always the same, so that what is red today was red yesterday."""
+    return int(os.environ.get("SUPERNODED_CHAOS_SEED") or 1)

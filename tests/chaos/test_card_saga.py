@@ -1,6 +1,6 @@
 """A card is replaced, and one daemon is killed or paused before one of its turns: no step is lost, and none is doubled.
 
-Every day an evenly spread sample of the turns, others each day (SUPERNODED_CHAOS_SEED chooses them); `make long` all of them.
+An evenly spread sample of the turns (SUPERNODED_CHAOS_SEED chooses another); `make long` plays all of them.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from tests.chaos.card_saga import WITHIN, References, find_seed, play_saga
 from tests.chaos.card_site import HOLDER, NODES
 
 WAYS = [(How.KILL, 2.0), (How.PAUSE, 8.0)]
-POINTS = 7  # of each scene, daemon and way
+POINTS = 4  # of each scene, daemon and way
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -74,7 +74,7 @@ def test_no_strike_loses_or_doubles_a_step(
             faults.setdefault(fault, k)
     assert faults == {}, f"seed {seed}"
     assert where["none"] == 0
-    assert len(where) > 2
+    assert len(where) > 1
 
 
 # Canaries: a daemon broken on purpose must be caught, or the exploration above proves nothing.

@@ -14,7 +14,7 @@ from tests.chaos.card_saga import References, find_seed, play_saga
 from tests.chaos.card_site import FOURTH
 
 WAYS = [(How.KILL, NEVER), (How.PAUSE, 30.0)]
-POINTS = 2  # of each scene and way
+POINTS = 1  # of each scene and way
 
 pytestmark = pytest.mark.timeout(300)
 

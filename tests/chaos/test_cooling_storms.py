@@ -1,6 +1,7 @@
 """Half an hour over whole daemons with each way in which a sensor can lie, one sensor after another, under a load that never rests.
 
-`make long` plays a day of each. The shares are of the seconds in which the real supply was within 0.3 K of 22 C, whatever was shown.
+Of the seven ways the three that are hardest to tell from the truth are played here; `make long` plays all of them, and a day of each. The
+shares are of the seconds in which the real supply was within 0.3 K of 22 C, whatever was shown.
 """
 
 from __future__ import annotations
@@ -13,12 +14,13 @@ from tests.chaos.cooling_judging import judge, share_in_band
 from tests.chaos.cooling_play import play_storm
 from tests.chaos.cooling_storm import BEGINS, DAY, HALF_HOUR, SENSORS, WAYS, draw_storm
 
+DAILY = ("frozen", "drifting", "sentinel")
 SHARES = {"dead": 0.99, "frozen": 0.95, "noisy": 0.95, "drifting": 0.75, "off": 0.92, "sentinel": 0.96, "late": 0.95}
 
 pytestmark = pytest.mark.timeout(900)
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", DAILY)
 def test_half_an_hour_of_lies_leaves_cards_cool_and_the_training_alone(way: str) -> None:
     record = play_storm(draw_storm(way, 1))
     assert judge(record) == []

@@ -1,6 +1,6 @@
 """Five daemons in a network that falls apart: at most one side takes cards out, never the lesser; whole again, all agree.
 
-Every day some of the shapes, others each day (SUPERNODED_CHAOS_SEED chooses them); `make long` all of them.
+Some of the shapes (SUPERNODED_CHAOS_SEED chooses others); `make long` plays all of them.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from tests.chaos.card_saga import find_seed
 from tests.chaos.partitions import BROKER, DATABASE, Seen, list_shapes, play_partition
 from tests.sim.cluster.five import NODES
 
-SAMPLE = 4  # shapes of two sides, and as many of three
+SAMPLE = 3  # shapes of two sides, and as many of three
 WHOLE = [("n0", "n1", "n3", BROKER, DATABASE), ("n2", "n4")]
 
 pytestmark = pytest.mark.timeout(300)

@@ -12,6 +12,7 @@ from sim_hardware.plant.cooling import list_designs
 from tests.chaos.cooling_judging import judge, share_in_band
 from tests.chaos.cooling_play import play_storm
 from tests.chaos.cooling_storm import DAY, WAYS, draw_storm
+from tests.chaos.test_cooling_storms import SHARES
 
 LEAST = 0.7  # of the day within the band, whatever lies
 
@@ -27,6 +28,13 @@ def test_a_day_of_lies_leaves_cards_cool_and_the_training_alone(way: str) -> Non
 
 def test_a_day_of_faults_of_the_unit_leaves_cards_cool_or_capped() -> None:
     assert judge(play_storm(draw_storm("plant", 1000, seconds=DAY))) == []
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_half_an_hour_of_lies_leaves_cards_cool_and_the_training_alone(way: str) -> None:
+    record = play_storm(draw_storm(way, 1))
+    assert judge(record) == []
+    assert share_in_band(record) >= SHARES[way]
 
 
 @pytest.mark.parametrize("rack", ["rack-1x8", "direct-4x8"])

@@ -14,6 +14,7 @@ import supernoded_fabric
 import supernoded_fleet
 import supernoded_host
 import supernoded_hwmon
+import supernoded_ipmi
 import supernoded_isolation
 import supernoded_kubernetes
 import supernoded_link_ber
@@ -43,6 +44,7 @@ PLUGINS: dict[str, type[msgspec.Struct]] = {
     "fleet": supernoded_fleet.supernoded_settings(),
     "host": supernoded_host.supernoded_settings(),
     "hwmon": supernoded_hwmon.supernoded_settings(),
+    "ipmi": supernoded_ipmi.supernoded_settings(),
     "isolation": supernoded_isolation.supernoded_settings(),
     "kubernetes": supernoded_kubernetes.supernoded_settings(),
     "link_ber": supernoded_link_ber.supernoded_settings(),

@@ -542,3 +542,15 @@ def test_it_does_so_too_while_its_policy_may_not_act() -> None:
         assert office.ledger.open == []
 
     work(scene, lambda: Office(remedy=Patient(("notify",))))
+
+
+@pytest.mark.parametrize(("kinds", "subjects"), [(("notify", "card.isolate"), ["n0/card3", "cdu/0"]), (("notify",), ["cdu/0"])])
+def test_a_card_that_was_taken_out_keeps_its_own_case(kinds: tuple[str, ...], subjects: list[str]) -> None:
+    async def scene(office: Office) -> None:
+        office.say(Level.RAISED)
+        await asyncio.sleep(5)
+        office.say(Level.RAISED, "n0/card4")
+        await asyncio.sleep(1)
+        assert [incident.subject for incident in office.ledger.open] == subjects
+
+    work(scene, lambda: Office(shared=("cdu/0",), remedy=Steps(kinds=kinds)))

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from supernoded.incidents import FORGET_AFTER, SITE, Edge, Ledger, Merged, Opened, Widened
-from supernoded.model import Level, Severity, Verdict
+from supernoded.model import Level, Severity, Step, Verdict
 
 CABLE = "cable/n0/card0/port0--n0/card1/port1"
 SHARED = {
@@ -263,3 +263,36 @@ def test_what_an_earlier_life_left_open_and_is_seen_to_have_gone_strikes_nobody(
     opened, _ = ledger.take(verdict("ups/C", Level.RAISED, 1002.0))
     assert isinstance(opened, Opened)
     assert [incident.subject for incident in ledger.open] == ["ups/A", "ups/B", "ups/C"]
+
+
+def make_step(kind: str) -> Step:
+    return Step(name=kind, kind=kind, target="n0/card0", reason="because")
+
+
+def test_an_incident_that_has_taken_something_out_counts_and_is_not_taken_over(ledger: Ledger) -> None:
+    (first, _), (second, _) = (ledger.take(verdict(ups, Level.RAISED, at)) for at, ups in enumerate(("ups/A", "ups/B")))
+    assert isinstance(first, Opened)
+    assert isinstance(second, Opened)
+    ledger.begin(first.incident, [make_step("notify"), make_step("card.hold")])
+    ledger.begin(second.incident, [make_step("notify")])
+    ledger.take(verdict("ups/C", Level.RAISED, 3))
+    mine, shared = ledger.open
+    assert mine == first.incident
+    assert (shared.subject, shared.members) == (SITE, ("ups/B", "ups/C"))
+    assert "ups/A, ups/B, ups/C" in shared.text
+
+
+def test_what_an_earlier_life_left_is_not_taken_over_by_a_newcomer(ledger: Ledger) -> None:
+    opened, _ = ledger.take(verdict("n0/card0/port0", Level.RAISED, 1))
+    assert isinstance(opened, Opened)
+    again = Ledger("node", lambda subject: SHARED.get(subject, ()))
+    again.restore(ledger.open, 10)
+    again.take(verdict("n0/card1/port1", Level.RAISED, 11))
+    assert [one.subject for one in again.open] == ["n0/card0/port0", CABLE]
+
+
+def test_an_old_trouble_that_flickers_is_not_of_the_same_moment(ledger: Ledger) -> None:
+    for at, level in ((1, Level.RAISED), (240, Level.CLEAR), (250, Level.RAISED)):
+        ledger.take(verdict("n0/card0/port0", level, at))
+    ledger.take(verdict("n0/card1/port1", Level.RAISED, 255))
+    assert [one.subject for one in ledger.open] == ["n0/card0/port0", "n0/card1/port1"]

@@ -128,6 +128,13 @@ def test_a_byte_order_mark_and_carriage_returns_do_no_harm(tmp_path: Path) -> No
         ("[journal]\ndatabase_password_file='/p'", 2, "journal.database_password_file", '"/p"', ("there is no database", "set database")),
         ("plugins_off=['x']\n[plugins.x]\na = 1", 2, "plugins.x", "{...}", ("plugins_off names it", "remove the table")),
         ("[policies.link_ber]\nmod = 'act'", 2, "policies.link_ber.mod", '"act"', ("no such key", "did you mean mode?")),
+        (
+            "[hooks]\nisolate = ['cut', '--of', '{crad}']\nrelease = ['join', '${x}', '{card}']",
+            2,
+            "hooks.isolate[2]",
+            '"{crad}"',
+            ("a blank that nobody fills in, {crad}", "there are {card}, {slot}, {node}, {serial}, {reason}"),
+        ),
         ("[guards]\nattempts_per_subject = 0", 2, "guards.attempts_per_subject", "0", ("from 1 to 100", "default 3")),
         ("runtime = '/" + "x" * 120 + "'", 1, "runtime", "/xxx", ("at most 107 are possible", "shorter")),
     ],

@@ -46,6 +46,14 @@ class _LifeRule:
         """What is said of a node that is late."""
         raise TypeError(f"{type(self).__name__} does not say what it makes of {name}: {sight}, {split}")
 
+    def is_gone(self, sight: Sight, split: str) -> bool:
+        """Whether the node is gone: only with a second view, and only while more than half of the site is heard."""
+        return sight.age >= self._settings.gone_s and sight.answers is False and not split
+
+    def is_daemon_gone(self, sight: Sight) -> bool:
+        """Whether its daemon alone is: the machine has answered since the last beat, and for long enough to start one."""
+        return sight.age >= self._settings.gone_s and sight.answers is True and sight.answering >= self._settings.start_s
+
     def _say(
         self, seen: View, name: str, level: Level, text: str, severity: Severity = Severity.WARNING, unseen: tuple[str, ...] = ()
     ) -> Verdict:
@@ -53,12 +61,16 @@ class _LifeRule:
 
 
 class LateRule(_LifeRule):
-    """Raises a node of which no beat is heard, whatever the reason."""
+    """Raises a node of which no beat is heard, until it is known what is gone: then that is told in its place."""
 
     kind = "node.late"
 
     def weigh(self, name: str, sight: Sight, split: str) -> tuple[Level, str, Severity]:
         """Late is late; the second view is told."""
+        if better := "node.gone" if self.is_gone(sight, split) else "daemon.gone" if self.is_daemon_gone(sight) else "":
+            return Level.CLEAR, f"{name}: it is told as {better}", Severity.WARNING
+        if sight.age >= self._settings.gone_s and sight.answers:  # what was gone is not late anew for that
+            return Level.UNSURE, f"{name}: its machine has just come back, its daemon has {self._settings.start_s:g} s", Severity.WARNING
         more = f"; {split}, so it may be this side that is cut off" if split else ""
         text = f"{name}: no beat for {sight.age:.1f} s, the limit is {self._settings.late_s:g} s; {sight.view}{more}"
         return Level.RAISED, text, Severity.WARNING
@@ -70,15 +82,15 @@ class GoneRule(_LifeRule):
     kind = "node.gone"
 
     def weigh(self, name: str, sight: Sight, split: str) -> tuple[Level, str, Severity]:
-        """Only with a second view, and only while more than half of the site is heard."""
+        """What is seen past the broker decides."""
         text = f"{name}: no beat for {sight.age:.1f} s, and {sight.view}"
+        if self.is_gone(sight, split):
+            return Level.RAISED, f"{text}: the node is gone; look at its power, its console and its network", Severity.CRITICAL
         if sight.age < self._settings.gone_s or sight.answers is None:
             return Level.UNSURE, text, Severity.CRITICAL
         if split:
             return Level.UNSURE, f"{text}; but {split}, so it may be this side that is cut off", Severity.CRITICAL
-        if sight.answers:
-            return Level.UNSURE, f"{text}: the machine is there", Severity.CRITICAL
-        return Level.RAISED, f"{text}: the node is gone; look at its power, its console and its network", Severity.CRITICAL
+        return Level.UNSURE, f"{text}: the machine is there", Severity.CRITICAL
 
 
 class DaemonRule(_LifeRule):
@@ -90,11 +102,11 @@ class DaemonRule(_LifeRule):
         """The machine must have answered since the last beat."""
         del split
         text = f"{name}: no beat of its daemon for {sight.age:.1f} s, but {sight.view}"
+        if self.is_daemon_gone(sight):
+            advice = "start it there: `systemctl start supernoded`; if it runs, look at its way to the broker"
+            return Level.RAISED, f"{text}: {advice}", Severity.WARNING
         if sight.age < self._settings.gone_s or sight.answers is None:
             return Level.UNSURE, text, Severity.WARNING
         if not sight.answers:
             return Level.CLEAR, f"{name}: {sight.view}: it is more than its daemon", Severity.WARNING
-        if sight.answering < self._settings.start_s:
-            return Level.UNSURE, f"{text}: it has just come back, its daemon has {self._settings.start_s:g} s", Severity.WARNING
-        advice = "start it there: `systemctl start supernoded`; if it runs, look at its way to the broker"
-        return Level.RAISED, f"{text}: {advice}", Severity.WARNING
+        return Level.UNSURE, f"{text}: it has just come back, its daemon has {self._settings.start_s:g} s", Severity.WARNING

@@ -20,6 +20,7 @@ from supernoded_power.remedies import ADVICE, OutageRemedy, ReserveRemedy, TellR
 from supernoded_power.reserve import ReserveRule
 from supernoded_power.settings import PowerSettings
 from supernoded_power.site import list_sheddable
+from supernoded_power.supply_lost import SupplyLostRule
 from supernoded_power.upkeep import Spared
 
 
@@ -31,7 +32,7 @@ def supernoded_settings() -> type[PowerSettings]:
 
 @hookimpl
 def supernoded_rules(settings: PowerSettings, node: Node) -> Sequence[Rule[Any]]:
-    """What is judged of mains, batteries, PDUs and checkpoints."""
+    """What is judged of mains, batteries, PDUs, checkpoints and power supplies."""
     site, feeds = node.topology, Feeds(node.topology, node.limits, settings)
     rules: tuple[Rule[Any], ...] = (
         OutageRule(feeds, site, settings),
@@ -48,6 +49,7 @@ def supernoded_rules(settings: PowerSettings, node: Node) -> Sequence[Rule[Any]]
         OverloadRule(feeds, settings),
         AlarmRule(feeds, settings),
         CheckpointRule(settings),
+        SupplyLostRule(),
     )
     return [Spared(rule, node.is_under_maintenance) for rule in rules]
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections import Counter, deque
 from collections.abc import Iterator, Sequence
-from statistics import median
 
 import msgspec
 
@@ -26,7 +25,7 @@ GRACE = 4.5  # seconds after the seat was gained: two beats and the time that a 
 REPEAT = 3.0  # seconds: a beat that is older than the last by less is a repetition or out of order; by more, a clock was set back
 STEADY = 0.5  # seconds by which the offsets of two beats in a row may differ where a clock was set back; a backlog's differ by a beat
 RIVAL = 10.0  # seconds for which two lives that were heard in turns are told (ours)
-OFFSETS = 5  # beats whose median is a clock's offset
+OFFSETS = 5  # beats of which the one that was under way for the shortest time tells a clock's offset (ours)
 WIDEST = 1e9  # seconds by which a clock may be off and still be a clock
 EVERY = 4  # looks between two at which what is no news is told: rules are asked for all nodes then
 ROUND = 10 * EVERY  # looks in which every node is told once, however well it is
@@ -38,7 +37,7 @@ _BEAT = msgspec.json.Decoder(Beat)
 class Seen:
     """What was heard of one node. Times are ours."""
 
-    __slots__ = ("beat", "delayed", "floor", "former", "heard", "offsets", "rival", "rival_until")
+    __slots__ = ("beat", "delayed", "floor", "former", "heard", "offsets", "rival", "rival_until", "zero")
 
     def __init__(self, floor: float) -> None:
         self.beat: Beat | None = None  # the newest
@@ -46,7 +45,8 @@ class Seen:
         self.floor = floor  # from when on its silence counts
         self.former: dict[str, tuple[float, float]] = {}  # life -> time of its last beat, by its clock and by ours
         self.rival, self.rival_until = "", -math.inf
-        self.offsets: deque[float] = deque(maxlen=OFFSETS)
+        self.offsets: deque[float] = deque(maxlen=OFFSETS)  # as heard: its clock minus ours, less the time that each beat was under way
+        self.zero = 0.0  # the same of our own clock when it was heard last: how late we hear
         self.delayed = math.inf  # offset of the last beat that seemed to have been under way for too long
 
     @property
@@ -56,8 +56,8 @@ class Seen:
 
     @property
     def offset(self) -> float | None:
-        """Its clock minus ours, seconds; None = not known."""
-        return median(self.offsets) if self.offsets else None
+        """Its clock minus ours, seconds; None = not known. What delays our own beat as well, such as a busy hour of ours, is left out."""
+        return max(self.offsets) - self.zero if self.offsets else None
 
 
 class Muster:
@@ -113,6 +113,9 @@ class Muster:
         if seen.offsets and abs(offset - seen.offsets[-1]) > REPEAT:
             seen.offsets.clear()  # the clock was set: what it was before says nothing any more
         seen.offsets.append(offset)
+        own = self.seen.get(self.node)
+        if own is not None and own.offsets:
+            seen.zero = max(own.offsets)
 
     def _prove(self, now: float) -> None:
         """Something was heard. After a silence of everybody the rest may be on its way: who was on time gets his time anew."""

@@ -29,12 +29,12 @@ OLD = [read("n4", "node.reachable", 1.0, 80.0)]  # before its last beat
         (2.5, SILENT, RAISED, UNSURE, UNSURE),
         (6.0, [], RAISED, UNSURE, UNSURE),
         (6.0, OLD, RAISED, UNSURE, UNSURE),
-        (6.0, SILENT, RAISED, RAISED, CLEAR),
-        (6.0, OFF, RAISED, RAISED, CLEAR),
-        (6.0, [*SILENT, *OFF], RAISED, RAISED, CLEAR),
+        (6.0, SILENT, CLEAR, RAISED, CLEAR),
+        (6.0, OFF, CLEAR, RAISED, CLEAR),
+        (6.0, [*SILENT, *OFF], CLEAR, RAISED, CLEAR),
         (6.0, [*SILENT, *ON], RAISED, UNSURE, UNSURE),
-        (6.0, ANSWERS, RAISED, UNSURE, RAISED),
-        (6.0, [*ANSWERS, *OFF], RAISED, UNSURE, RAISED),
+        (6.0, ANSWERS, CLEAR, UNSURE, RAISED),
+        (6.0, [*ANSWERS, *OFF], CLEAR, UNSURE, RAISED),
     ],
 )
 def test_silence_is_judged_with_a_second_view(
@@ -48,10 +48,11 @@ def test_silence_is_judged_with_a_second_view(
 
 
 def test_a_sentence_has_number_limit_and_what_to_do(tmp_path: Path) -> None:
-    readings = [*SILENT, *beats(100.0, age=6.0)]
-    texts = [judge(find_rule(tmp_path, kind), readings)[-1].text for kind in ("node.late", "node.gone")]
+    seen = (("node.late", 3.0), ("node.late", 6.0), ("node.gone", 6.0))
+    texts = [judge(find_rule(tmp_path, kind), [*SILENT, *beats(100.0, age=age)])[-1].text for kind, age in seen]
     assert texts == [
-        "n4: no beat for 6.0 s, the limit is 2.25 s; the machine answers no probe",
+        "n4: no beat for 3.0 s, the limit is 2.25 s; the machine answers no probe",
+        "n4: it is told as node.gone",
         "n4: no beat for 6.0 s, and the machine answers no probe: the node is gone; look at its power, its console and its network",
     ]
 
@@ -83,6 +84,9 @@ def test_a_daemon_has_time_to_start_after_its_machine(tmp_path: Path) -> None:
     assert say(judge(rule, [*booted, *beats(149.0, age=80.0)]))[-1] is UNSURE
     later = read("n4", "node.reachable", 1.0, 151.0)
     assert say(judge(rule, [*booted, later, *beats(151.0, age=82.0)]))[-1] is RAISED
+    late = find_rule(tmp_path, "node.late", FleetSettings(start_s=60.0))
+    assert say(judge(late, [*booted, *beats(149.0, age=80.0)]))[-1] is UNSURE
+    assert say(judge(late, [*booted, later, *beats(151.0, age=82.0)]))[-1] is CLEAR
 
 
 def test_under_maintenance_nobody_is_judged(tmp_path: Path) -> None:

@@ -56,5 +56,7 @@ def test_several_cards_of_a_job_are_software() -> None:
 
 def test_ports_alone_are_links() -> None:
     site = Site()
-    site.more.update({(f"{CARD}/port{port}", "link.state"): 0.0 for port in (0, 1)})
+    for state in (1.0, 0.0):
+        site.more.update({(f"{CARD}/port{port}", "link.state"): state for port in (0, 1)})
+        site.pass_time()
     assert ("link", CARD) in name(site, CARD)

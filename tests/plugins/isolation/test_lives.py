@@ -90,3 +90,19 @@ def test_a_silence_of_its_node_makes_no_second_trouble_of_a_card_that_is_out() -
     court.ask()
     court.run(12)
     assert court.raised == set()
+
+
+def test_a_new_life_does_not_take_two_troubles_for_one_that_it_sees_at_its_first_look() -> None:
+    site = Site(places={})
+    court = Court(site)
+    court.run(4)
+    site.codes[CARD] = RESETS
+    court.run(50)
+    site.codes["n2/card0"] = RESETS
+    court.run(12)
+    both = {("card.faulty", CARD), ("card.faulty", "n2/card0")}
+    assert court.raised == both
+    site.history = History({})
+    court.ask()
+    court.run(12)
+    assert court.raised == both

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import supernoded_power
-from supernoded.model import Level, Reading, State
+from supernoded.model import NODE, Level, Reading, State
 from supernoded.quantities import VOCABULARY
 from supernoded.testing import judge
 from supernoded_power.settings import PowerSettings
@@ -23,10 +23,11 @@ RULES = supernoded_power.supernoded_rules(SETTINGS, make_node(Path()))
 def test_each_kind_has_its_rule_and_its_remedy() -> None:
     kinds = [rule.kind for rule in RULES]
     remedies = [remedy.answers for remedy in supernoded_power.supernoded_remedies(SETTINGS, make_node(Path()))]
-    assert len(set(kinds)) == len(kinds) == 14
+    assert len(set(kinds)) == len(kinds) == 15
     assert sorted(kinds) == sorted(remedies)
-    assert {rule.scope for rule in RULES} == {POWER}
-    assert {rule.scope for rule in supernoded_power.supernoded_rules(PowerSettings(site="hall2"), make_node(Path()))} == {"power/hall2"}
+    assert {rule.kind: rule.scope for rule in RULES} == {**dict.fromkeys(kinds, POWER), "psu.lost": NODE}
+    others = supernoded_power.supernoded_rules(PowerSettings(site="hall2"), make_node(Path()))
+    assert {rule.scope for rule in others} == {"power/hall2", NODE}
 
 
 def test_all_that_is_watched_is_in_the_vocabulary() -> None:
@@ -78,13 +79,13 @@ def test_what_is_well_or_somebody_elses_has_no_cause() -> None:
 
 
 QUANTITIES = sorted({quantity for rule in RULES for quantity in rule.watches})
-SUBJECTS = ["ups/A", "ups/B", "pdu/A1", "pdu/A1/outlet1", "cdu/0", "job/train", "n0", "n0/card0"]
+SUBJECTS = ["ups/A", "ups/B", "pdu/A1", "pdu/A1/outlet1", "cdu/0", "job/train", "n0", "n0/card0", "n0/psu0", "n0/psu1"]
 VALUES = st.one_of(
     st.none(),
     st.floats(allow_nan=True),
     st.text(max_size=5),
     st.frozensets(st.sampled_from(["ol", "ob", "cal", "", "OL", "x"])),
-    st.sampled_from(["fired", "running", "on"]),
+    st.sampled_from(["fired", "running", "on", "low", "lost"]),
 )
 
 

@@ -12,7 +12,7 @@ from supernoded_power.settings import PowerSettings
 from tests.plugins.power.site import JOB, Trouble, find_remedy, job, kinds
 
 TIMES: dict[str, Any] = {"step_time": 10.0, "save_time": 30.0, "durable_age": 500.0}
-SAVING = ["power.feed_lost", "power.conflict", "power.silent", "power.no_ride_through"]
+SAVING = ["power.feed_lost", "power.conflict", "power.silent", "power.no_ride_through", "psu.lost"]
 
 
 def begin(kind: str, subject: str = "feed/A", severity: Severity = Severity.CRITICAL, settings: PowerSettings | None = None) -> Trouble:

@@ -17,7 +17,7 @@ from supernoded.admin.access import Access, Gate
 from supernoded.admin.desk import Caller, Request
 from supernoded.admin.listening import listen_unix
 from supernoded.admin.server import Bounds, serve_admin
-from supernoded.errors import AdminError, SupernodedError
+from supernoded.errors import AdminError, NotFoundError, SupernodedError
 from supernoded.messages import (
     ActionFilter,
     Actions,
@@ -500,9 +500,9 @@ class FakeDesk:
         if job != "train":
             raise AdminError(f"no rank of job {job!r} has connected to this node; there are train")
 
-    async def diagnose(self, subject: str) -> Diagnosed | None:
+    async def diagnose(self, subject: str) -> Diagnosed:
         if subject != "n0/card3/port0":
-            return None
+            raise NotFoundError(f"nothing is known of {subject!r}")
         incidents = (INCIDENT,)
         return Diagnosed(
             now=NOW, subject=subject, related=RELATED, verdicts=VERDICTS, causes=(CAUSE,), readings=READINGS[:1], incidents=incidents

@@ -1,7 +1,13 @@
 from __future__ import annotations
 
-from supernoded.admin.diagnosing import choose_incidents, choose_readings, find_related, order_verdicts
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from supernoded.admin.diagnosing import choose_incidents, choose_readings, diagnose, find_related, order_verdicts, say_unknown
 from supernoded.admin.linking import list_links, natural
+from supernoded.errors import NotFoundError
 from supernoded.model import Incident, Level, Reading, Severity, State, Value, Verdict
 from supernoded.topology import Cable, Ring, RingLevel, Supernode, Topology
 
@@ -92,3 +98,39 @@ def test_readings_of_parts_and_incidents_of_the_shared_cable_belong_to_it() -> N
     mine = Incident(id="i1", kind="link.ber", subject=SITE.cables[0].subject, scope="node", opened=1.0, severity=Severity.INFO, text="")
     other = Incident(id="i2", kind="link.ber", subject="n0/card5/port0", scope="node", opened=1.0, severity=Severity.INFO, text="")
     assert choose_incidents([mine, other], PORT, find_related(PORT, SITE)) == (mine,)
+
+
+def make_house() -> Any:
+    return SimpleNamespace(
+        settings=SimpleNamespace(topology=SITE),
+        last_words=lambda: [say("host.memory_low", Level.CLEAR, "n0"), say("nic.down", Level.CLEAR, "n0/nic/mlx5_0")],
+        readings=lambda: [read("rank.state", "running", "job/llm/rank0")],
+        incidents=(),
+        clock=SimpleNamespace(now=lambda: 1.0),
+        explain=lambda _: (),
+        holds=SimpleNamespace(of=lambda _: ()),
+    )
+
+
+@pytest.mark.parametrize(
+    ("subject", "near"),
+    [
+        ("n0/crad3", "n0/card3"),
+        ("nO/card3", "n0/card3"),
+        ("n0/nic/mlx5_O", "n0/nic/mlx5_0"),
+        ("job/lm", "job/llm/rank0"),
+        ("n0/card77", ""),
+    ],
+)
+def test_a_misspelt_name_is_not_called_well_for_what_is_said_of_its_node(subject: str, near: str) -> None:
+    with pytest.raises(NotFoundError, match=f"nothing is known of '{subject}'; {f'did you mean {near}' if near else ''}"):
+        diagnose(make_house(), subject)
+
+
+@pytest.mark.parametrize("subject", ["n0", PORT, f"{PORT}/lane2", SITE.cables[0].subject, "ring/r", "n0/nic", "job/llm"])
+def test_what_is_described_read_or_judged_is_known(subject: str) -> None:
+    assert diagnose(make_house(), subject).subject == subject
+
+
+def test_what_is_like_nothing_gets_the_lists() -> None:
+    assert say_unknown("zzz", ["n0", "cdu/0"]) == "nothing is known of 'zzz'; `supernodectl links` and `supernodectl readings` list what is"

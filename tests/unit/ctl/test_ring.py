@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 from supernoded.ctl.main import program
 from supernoded.ctl.printing import Table
 from supernoded.ctl.ring_drawing import Rings, SeenRing, render_rings, trace_rings
-from supernoded.errors import AdminError
+from supernoded.errors import AdminError, NotFoundError
 from supernoded.messages import Diagnosed, Link, Links, ReadingFilter, Readings
 from supernoded.model import Level, Reading, Severity, Verdict
 from tests.unit.admin.fake_desk import NOW, FakeDesk, serving
@@ -99,13 +99,15 @@ class RingDesk(FakeDesk):
     async def readings(self, wanted: ReadingFilter) -> Readings:
         return Readings(now=NOW, readings=(read("n0/card0/port0", 1.74),))
 
-    async def diagnose(self, subject: str) -> Diagnosed | None:
+    async def diagnose(self, subject: str) -> Diagnosed:
         if subject == "ring/backplane-n0":
             said = Verdict(kind="ring.broken", subject=subject, level=Level.RAISED, text="it is broken", at=NOW, severity=Severity.CRITICAL)
             mode = Reading(subject=subject, quantity="ring.mode", value="allreduce", unit="text", at=NOW)
             return Diagnosed(now=NOW, subject=subject, verdicts=(said,), readings=(mode,))
         related = {"n0/card0": ("ring/backplane-n0", "ring/cluster", "n0"), "n0": ("ring/cluster",), "ring/cluster": ()}
-        return Diagnosed(now=NOW, subject=subject, related=related[subject]) if subject in related else None
+        if subject not in related:
+            raise NotFoundError(f"nothing is known of {subject!r}")
+        return Diagnosed(now=NOW, subject=subject, related=related[subject])
 
 
 def run(folder: Path, desk: FakeDesk, *arguments: str) -> Result:
@@ -141,7 +143,7 @@ def test_programs_get_the_rings(tmp_path: Path) -> None:
 def test_ports_that_nobody_described_are_drawn_without_a_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     desk = RingDesk()
 
-    async def diagnose(subject: str) -> Diagnosed | None:
+    async def diagnose(subject: str) -> Diagnosed:
         raise AdminError(f"there is no {subject}")
 
     monkeypatch.setattr(desk, "diagnose", diagnose)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import pairwise
 
 from supernoded.plugin import State, Topology, View
@@ -18,13 +18,16 @@ LOOKS = 2  # in a row without an answer before an older one of another source co
 PORTS = 2  # of a card whose ports are all down this many at least: one alone is as well its cable's trouble (ours)
 
 
-def look_at_card(seen: View, card: str, site: Topology, table: Table, *, settled: bool) -> Iterator[Evidence]:
-    """Everything that the machine shows against it. Till it has `settled` after its boot only codes count (fleet row 9)."""
+def look_at_card(seen: View, card: str, site: Topology, table: Table, *, settled: bool, fallen: Collection[str] = ()) -> Iterator[Evidence]:
+    """Everything that the machine shows against it. Till it has `settled` after its boot only codes count (fleet row 9).
+
+    `fallen` = ports that are remembered to have been up, as `list_fallen` says.
+    """
     yield from _read_codes(seen, card, table)
     yield from _read_memory(seen, card)
     if settled:
         yield from _read_presence(seen, card, site)
-        yield from _read_ports(seen, card, site)
+        yield from _read_ports(seen, card, site, fallen)
 
 
 def is_well(seen: View, card: str, table: Table, since: float) -> bool:
@@ -122,10 +125,24 @@ def _list_siblings(card: str, site: Topology) -> Iterable[str]:
     return next((one.list_cards() for one in site.nodes if one.name == node), ())
 
 
-def _read_ports(seen: View, card: str, site: Topology) -> Iterator[Evidence]:
-    """All of its ports are down, and so is the far end of each cable that is described and read."""
+def list_fallen(seen: View, before: Collection[str]) -> list[str]:
+    """The ports of cards that were seen up, and are not now; `before` = those of the last look, as windows are short."""
+    down = (port for port in seen.subjects(LINK) if "/card" in port and seen.number(LINK, port) != 1.0)
+    return [port for port in down if port in before or _was_up(seen, port)]
+
+
+def _was_up(seen: View, port: str) -> bool:
+    return any(one.state is State.GOOD and one.value == 1.0 for one in seen.window(LINK, port))
+
+
+def _read_ports(seen: View, card: str, site: Topology, fallen: Collection[str]) -> Iterator[Evidence]:
+    """All of its ports are down, and so is the far end of each cable that is described and read.
+
+    A port that was never seen up may have no cable: it counts only where one is described and the far end is seen down, too.
+    """
     told = [(port, reading) for port in (f"{card}/port0", f"{card}/port1") if (reading := seen.good(LINK, port)) is not None]
-    ends = [seen.number(LINK, site.peer(port)) for port, _ in told if site.peer(port)]
-    if len(told) >= PORTS and all(one.value == 0.0 for _, one in told) and 1.0 not in ends:
-        names = " and ".join(port for port, _ in told)
+    ends = {port: seen.number(LINK, site.peer(port)) for port, _ in told if site.peer(port)}
+    lost = [port for port, _ in told if ends.get(port) == 0.0 or port in fallen or _was_up(seen, port)]
+    if len(lost) >= PORTS and all(one.value == 0.0 for _, one in told) and 1.0 not in ends.values():
+        names = " and ".join(lost)
         yield Evidence(NETWORK, max(one.at for _, one in told), f"{names} are down, and so is what is seen of their other ends")

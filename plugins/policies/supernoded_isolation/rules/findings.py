@@ -15,10 +15,12 @@ class Memory(msgspec.Struct, frozen=True):
     marks: dict[str, dict[str, Mark]] = {}  # card -> what is seen of it
     since: dict[str, float] = {}  # card -> since when it is a suspect
     kinds: dict[str, str] = {}  # card -> as what it is blamed, for as long as it is a suspect: one card has one of both incidents
+    begun: dict[str, float] = {}  # the same cards -> since when each was a suspect: a new life sees nothing for a while, and clears nobody
     raised: dict[str, float] = {}  # subject -> when this rule has raised it
     blamed: dict[str, list[float]] = {}  # card and its serial number -> when it was blamed
     processes: dict[str, list[float]] = {}  # the same, and each rank -> when a process on it was blamed in its place
     quiet: dict[str, float] = {}  # rank or job -> since when it holds others up, or hangs
+    fallen: tuple[str, ...] = ()  # ports of cards that were up and are not
     swept: float = 0.0  # when all cards were looked at
     cleared: float = 0.0  # when of all subjects was said how they are
 

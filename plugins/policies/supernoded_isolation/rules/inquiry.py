@@ -20,7 +20,7 @@ from supernoded_isolation.evidence import (
     list_jobs,
     look_at_card,
 )
-from supernoded_isolation.evidence.card_views import ERRORS, HEALTH, PRESENT, is_quiet, is_well, read_serial
+from supernoded_isolation.evidence.card_views import ERRORS, HEALTH, PRESENT, is_quiet, is_well, list_fallen, read_serial
 from supernoded_isolation.evidence.log_view import LOG_WATCHES, read_log
 from supernoded_isolation.evidence.shared import SHARED_WATCHES, find_common, find_heat, find_hog, has_settled
 from supernoded_isolation.evidence.words import HISTORY, RANKS
@@ -62,11 +62,12 @@ class Inquiry:
         loud = {card for card in every if not is_quiet(seen, card)} if whole else set[str]()
         cards = sorted(loud | held_up | memory.marks.keys())
         swept, quiet = seen.now if whole else memory.swept, note_quiet(seen.now, jobs, memory)
-        memory = msgspec.structs.replace(memory, swept=swept, quiet=quiet)
+        fallen = tuple(list_fallen(seen, frozenset(memory.fallen))) if whole else memory.fallen
+        memory = msgspec.structs.replace(memory, swept=swept, quiet=quiet, fallen=fallen)
         memory = msgspec.structs.replace(memory, marks=self._mark(seen, cards, of_card, memory))
         culprits = {rank.card for job in jobs for rank in job.culprits}
         since = {
-            card: memory.since.get(card, seen.now)
+            card: memory.since.get(card, memory.begun.get(card, seen.now))
             for card, marks in memory.marks.items()
             if card in culprits or _is_suspect_by_machine(marks.values(), self._bounds)
         }
@@ -77,10 +78,10 @@ class Inquiry:
         return self._remember(seen, memory, findings, restarted), Findings(tuple(findings), tuple(standing), len(every) <= FEW)
 
     def _mark(self, seen: View, cards: Iterable[str], of_card: Mapping[str, Job], memory: Memory) -> dict[str, dict[str, Mark]]:
-        found = {}
+        found, fallen = {}, frozenset(memory.fallen)
         for card in cards:
             settled = has_settled(seen, card.partition("/")[0], self._set.settle_s)
-            evidence = list(look_at_card(seen, card, self._site, self._table, settled=settled))
+            evidence = list(look_at_card(seen, card, self._site, self._table, settled=settled, fallen=fallen))
             evidence += self._ask_job(seen, card, of_card.get(card), memory)
             marks = follow(memory.marks.get(card, {}), evidence, seen.now, self._set.memory_s)
             if marks:
@@ -164,7 +165,11 @@ class Inquiry:
                 if not any(at >= begun for at in past.get(key, ())):
                     past[key] = [*past.get(key, ()), seen.now][-MOST_PAST:]
         return msgspec.structs.replace(
-            memory, kinds=kinds, blamed=_keep(blamed, seen.now, self._set.history_s), processes=_keep(past, seen.now, self._set.again_s)
+            memory,
+            kinds=kinds,
+            begun={card: memory.since.get(card, memory.begun.get(card, seen.now)) for card in kinds},
+            blamed=_keep(blamed, seen.now, self._set.history_s),
+            processes=_keep(past, seen.now, self._set.again_s),
         )
 
 

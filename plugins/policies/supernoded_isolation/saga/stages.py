@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from itertools import pairwise
 
 from supernoded.plugin import State, View, find_least, find_most
@@ -224,25 +225,28 @@ def count_steps(seen: View, job: str, since: float) -> int:
 
 
 def say_lost(scene: Scene) -> str:
-    """How many steps are done again, as a sentence; empty for a card without a rank."""
+    """How many steps are done again, as a sentence; empty for a card without a rank.
+
+    A job goes on from the newest whole step. What it is heard to have done since comes after that: its first word is one step on, or more.
+    """
     place = scene.place
     if not place.rank:
         return ""
-    whole = find_most(scene.seen, DURABLE, place.job)
     begun = [deed.outcome.at for deed in find_deeds(scene.record, "resume") if deed.done and deed.outcome is not None]
-    first = _find_first(scene.seen, place.job, begun[-1]) if begun else None
-    known = [one for one in (whole, first) if one is not None and one <= place.step]
-    restored = max(known, default=None)
-    if place.step < 0 or restored is None:
+    after = min(_list_values(scene.seen, STEP, place.job, begun[-1]), default=math.inf) - 1.0 if begun else math.inf
+    whole = [one for one in _list_values(scene.seen, DURABLE, place.job) if one <= min(place.step, after)]
+    if place.step < 0 or not (whole or after <= place.step):
         return " How many steps were lost is not known: look at job.step."
-    return f" It was at step {place.step} and went on from step {restored:.0f}: {place.step - restored:.0f} steps are done again."
+    restored = max(whole, default=after)
+    doubt, least = ("", "") if whole else (" or an earlier one", "at least ")
+    lost = f"{least}{place.step - restored:.0f} steps are done again"
+    return f" It was at step {place.step} and went on from step {restored:.0f}{doubt}: {lost}."
 
 
-def _find_first(seen: View, job: str, since: float) -> float | None:
-    told = [
+def _list_values(seen: View, quantity: str, subject: str, since: float = -math.inf) -> list[float]:
+    return [
         one.value
-        for source in seen.sources(STEP, job)
-        for one in seen.window(STEP, job, source)
+        for source in seen.sources(quantity, subject)
+        for one in seen.window(quantity, subject, source)
         if one.at > since and one.state is State.GOOD and isinstance(one.value, float)
     ]
-    return min(told, default=None)

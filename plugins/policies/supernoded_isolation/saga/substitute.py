@@ -62,11 +62,10 @@ def _choose(scene: Scene, tried: list[str]) -> str:
 
 
 def _is_still_free(scene: Scene, spare: str) -> bool:
-    """Whether nobody has held or used it since its test; once the new map was sent, it is that one."""
-    if find_deeds(scene.record, "remap"):
-        return True
-    user = find_rank_on(scene.seen, spare)
-    return not list_holds(scene.world, spare) and user in ("", scene.place.rank)
+    """Whether nobody has held or used it since its test; once the new map was sent, it is that one, unless somebody holds it."""
+    if list_holds(scene.world, spare):
+        return False
+    return bool(find_deeds(scene.record, "remap")) or find_rank_on(scene.seen, spare) in ("", scene.place.rank)
 
 
 def _is_waiting(scene: Scene, tried: list[str]) -> bool:

@@ -36,9 +36,10 @@ ADVICE: Mapping[str, str] = {
     "ups.battery": "Replace the battery.",
     "ups.overload": "Lower its load.",
     "ups.alarm": "Nothing is done about it: look at its panel and its log.",
+    "psu.lost": "Nothing is capped, stopped or switched off: the node runs on. Look at the cord, the PDU and the feed of that supply.",
     "checkpoint.old": "Look why the job does not save.",
 }
-SAVING = frozenset({"power.feed_lost", "power.conflict", "power.silent", "power.no_ride_through", "checkpoint.old"})
+SAVING = frozenset({"power.feed_lost", "power.conflict", "power.silent", "power.no_ride_through", "psu.lost", "checkpoint.old"})
 
 
 class TellRemedy:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import msgspec
 import pytest
 
@@ -264,12 +266,38 @@ def test_errors_at_first_sight_are_a_baseline(court: Court) -> None:
     assert court.raised == {("rank.silent", f"{JOB}/rank2")}
 
 
+def set_ports(court: Court, cards: Iterable[str], *values: float) -> None:
+    court.site.more |= {(f"{card}/port{port}", "link.state"): value for card in cards for port, value in enumerate(values)}
+
+
 def test_all_ports_down_is_a_view_of_its_own_and_one_port_is_not(court: Court) -> None:
-    court.site.more[f"{CARD}/port0", "link.state"] = 0.0
-    court.site.more[f"{CARD}/port1", "link.state"] = 1.0
+    set_ports(court, [CARD], 1.0, 1.0)
+    court.run(1)
+    set_ports(court, [CARD], 0.0, 1.0)
     court.site.silence(2)
     court.run(3)
     assert court.raised == {("rank.silent", f"{JOB}/rank2")}
-    court.site.more[f"{CARD}/port1", "link.state"] = 0.0
+    set_ports(court, [CARD], 0.0, 0.0)
     court.run(2)
     assert ("card.silent", CARD) in court.raised
+
+
+def test_ports_that_were_never_up_speak_against_nobody(court: Court) -> None:
+    """A rack without cables: the one silent card is replaced, and its siblings are no suspects."""
+    set_ports(court, CARDS, 0.0, 0.0)
+    court.run(2)
+    court.site.states = dict.fromkeys(court.site.places, "waiting")
+    court.site.hung.add(CARD)
+    court.run(4)
+    assert court.raised == {("card.silent", CARD)}
+
+
+def test_that_a_port_was_up_is_remembered_for_longer_than_windows_are(court: Court) -> None:
+    set_ports(court, [CARD], 1.0, 1.0)
+    court.run(1)
+    set_ports(court, [CARD], 0.0, 0.0)
+    court.run(12)
+    court.site.silence(2)
+    court.run(2)
+    assert ("card.silent", CARD) in court.raised
+    assert "are down, and so is what is seen of their other ends (network)" in court.text("card.silent", CARD)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from supernoded.plugin import Hold, Result, Step
 from tests.plugins.isolation.saga.theatre import CARD, Theatre, alive, silent
-from tests.plugins.isolation.site import CARDS, SPARES
+from tests.plugins.isolation.site import CARDS, SETTINGS, SPARES
 
 BY_HAND = "operator alice"
 WORST: Final = {"card.hold": Result.REFUSED, "card.isolate": Result.REFUSED}  # of orders that whoever should do them refuses
@@ -70,8 +70,8 @@ def end_well(play: Theatre) -> None:
 
 @given(st.sampled_from([silent, alive]), st.lists(turns, max_size=12))
 @settings(max_examples=25, deadline=None)
-def test_any_course(begin: Callable[[], Theatre], course: list[tuple[str, Result]]) -> None:
-    play = begin()
+def test_any_course(begin: Callable[..., Theatre], course: list[tuple[str, Result]]) -> None:
+    play = begin(settings=msgspec.structs.replace(SETTINGS, retest_s=300.0))  # within the turns below
     for event, result in course:
         if event:
             EVENTS[event](play)

@@ -19,10 +19,27 @@ def test_a_silent_card_is_replaced() -> None:
     assert play.kinds == ["card.capture", "card.hold", "job.abort", "card.test", "card.isolate", "job.remap", "job.resume"]
     assert play.site.places[2] == "n1/card3"  # of the same supernode, before one that shares the loop
     (told,) = play.told
-    assert "went on from step" in told
-    assert "steps are done again" in told
+    assert "It was at step 101 and went on from step 60: 41 steps are done again." in told
     (hold,) = play.holds
     assert (hold.subject, hold.cause, hold.serial, hold.expires) == (CARD, "silent", f"S-{CARD}", None)
+
+
+@pytest.mark.parametrize(
+    ("durable", "said"),
+    [
+        (82.0, "went on from step 81 or an earlier one: at least 20 steps are done again"),  # saved since
+        (81.0, "went on from step 81: 20 steps are done again"),
+        (None, "went on from step 81 or an earlier one: at least 20 steps are done again"),
+    ],
+)
+def test_the_first_step_that_is_heard_of_is_not_the_one_that_was_restored(durable: float | None, said: str) -> None:
+    play = silent()
+    play.site.more[JOB, "job.durable_step"] = durable
+    play.site.history = History({})
+    play.site.pass_time()
+    play.site.pass_time()
+    play.run()
+    assert said in play.told[0]
 
 
 def test_orders_to_the_launcher_name_the_start_of_the_job_that_they_are_about() -> None:

@@ -135,3 +135,13 @@ def test_a_card_whose_node_is_described_no_more_keeps_no_incident_open_for_ever(
     (told,) = play.remedy.next(play.case(), world, play.site.now)
     assert "n0/card2 is in no node of the topology any more" in told.reason
     assert not play.remedy.keeps_open(play.case(), world)
+
+
+def test_a_spare_that_somebody_holds_while_its_map_is_on_its_way_is_not_asked_for_again() -> None:
+    play = silent(plan=but(job_remap=Result.UNCONFIRMED))
+    run_until(play, "job.remap")
+    play.holds.append(Hold(id="by-hand", subject="n1/card3", serial="", reason="x", owner="operator alice", placed=play.site.now))
+    play.plan = but()
+    play.run()
+    assert [step.details["cards"] for step in play.log if step.kind == "job.remap"] == ['{"2": "n1/card3"}', '{"2": "n2/card0"}']
+    assert play.site.places[2] == "n2/card0"

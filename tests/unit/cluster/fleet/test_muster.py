@@ -159,6 +159,25 @@ def test_a_clock_that_is_ahead_is_told_and_the_node_lives(muster: Muster) -> Non
     assert muster.list_late(now + 6.0) == []
 
 
+@pytest.mark.parametrize("lags", [(0.0, 0.4, 0.8, 1.2, 1.6, 1.8), (0.0, 2.5, 0.1, 2.4, 0.2, 2.6)])
+def test_how_late_we_hear_is_no_fault_of_a_clock(muster: Muster, lags: tuple[float, ...]) -> None:
+    """All beats wait for us, our own too; the node that fell silent meanwhile is not held against what comes later."""
+    for second, lag in enumerate(lags):
+        for node in NODES[:4] if second > 2 else NODES:
+            at = START + second
+            muster.hear(beat(node, at + (1.0 if node == "n1" else 0.0)), at + lag)
+        offsets = find_values(muster, "node.clock_offset", START + second + lag)
+        assert offsets == pytest.approx({"n0": 0.0, "n1": 1.0, "n2": 0.0, "n3": 0.0, "n4": 0.0})
+    assert min(muster.seen["n2"].offsets) < -1.0  # as heard: what expires is judged by that
+
+
+def test_one_quick_beat_tells_more_of_a_clock_than_four_that_were_under_way_for_long(muster: Muster) -> None:
+    for second, delay in enumerate((1.9, 1.8, 0.1, 1.9, 1.8)):
+        muster.hear(beat("n0", START + second), START + second)
+        muster.hear(beat("n1", START + second), START + second + delay)
+    assert muster.seen["n1"].offset == pytest.approx(-0.1)
+
+
 def test_two_lives_in_turns_are_rivals_and_a_restart_is_none(muster: Muster) -> None:
     now = hear(muster, START, START + 5.0)
     for at in (now, now + 1.0):

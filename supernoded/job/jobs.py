@@ -110,10 +110,14 @@ class Jobs:
             await self._write_news()
 
     async def _write_news(self) -> None:
-        names, self._news = list(self._news), {}
-        for name in names:
-            if (job := self.server.jobs.get(name)) is not None:
-                await self._keeping.write(name, job.kept)
+        for name in list(self._news):
+            del self._news[name]
+            try:
+                if (job := self.server.jobs.get(name)) is not None:
+                    await self._keeping.write(name, job.kept)
+            except asyncio.CancelledError:  # it may not be on the disk: what is written at the end says it again
+                self._news[name] = None
+                raise
 
 
 def asks_by_itself(settings: Settings) -> bool:

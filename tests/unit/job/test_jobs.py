@@ -103,6 +103,26 @@ async def test_a_request_survives_the_daemon(house: House) -> None:
             jobs.desk.find_request("other")
 
 
+async def test_what_was_being_written_when_the_daemon_ended_is_written_all_the_same(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    begun, write, slow = asyncio.Event(), Keeping.write, [True]
+
+    async def write_slowly(self: Keeping, name: str, kept: Kept) -> None:
+        if slow and kept.requests:
+            slow.clear()
+            begun.set()
+            await asyncio.Event().wait()
+        await write(self, name, kept)
+
+    monkeypatch.setattr(Keeping, "write", write_slowly)
+    async with house.run() as jobs:
+        _, writer = await dial(house, Beat(step=4))
+        asked = jobs.desk.ask("train", "by hand", deadline_s=30.0)
+        await asyncio.wait_for(begun.wait(), 10)
+    writer.close()
+    async with house.run() as jobs:
+        assert jobs.desk.find_request("train", asked.id) is not None
+
+
 @pytest.mark.parametrize(
     ("more", "asks"),
     [

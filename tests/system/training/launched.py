@@ -71,12 +71,12 @@ class Launched:
 
     async def _read(self, process: asyncio.subprocess.Process) -> None:
         assert process.stdout is not None
-        while line := (await process.stdout.readline()).decode().rstrip("\n"):
-            match line.split():
+        while line := await process.stdout.readline():  # empty ones too: what several dying ranks say is mixed
+            match line.decode(errors="replace").split():
                 case ["step", step, "loss", loss]:
                     self.curve.append((int(step), loss))
                 case _:
-                    self.said.hear(line)
+                    self.said.hear(line.decode(errors="replace").rstrip("\n"))
             self._news.set()
             self._news = asyncio.Event()
 

@@ -95,7 +95,7 @@ async def reading(ledger: str, port: int) -> AsyncIterator[Ledger]:
     async with await psycopg.AsyncConnection.connect(ledger, autocommit=True) as connection:
         found = Ledger(connection)
         link = LightLink(found.hear)
-        await link.open(port, make_connect("observer", "observer/gone", b"", 0), [topics.role_view(CLUSTER, ROLE)], PATIENCE)
+        await link.open(port, make_connect("observer", "observer/gone", b"", 0, keepalive=0), [topics.role_view(CLUSTER, ROLE)], PATIENCE)
         try:
             yield found
         finally:

@@ -9,7 +9,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import AsyncIterator, Collection, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,7 +25,7 @@ from supernoded.model import Event
 
 HOLDERS = {"fleet": "n0", "spares": "n1"}  # role -> node; leased seats are spread over the nodes too
 READY = 60.0  # seconds
-LOOK = 0.005
+LOOK = 0.01  # seconds
 
 SETTINGS = """\
 node = "{node}"
@@ -73,30 +73,49 @@ def write_settings(folder: Path, node: str, port: int, names: Sequence[str], dea
 class Told:
     """What the holder has told, and when it came, monotonic."""
 
-    events: list[tuple[float, Event]] = field(default_factory=list)
+    events: dict[tuple[str, bool], list[tuple[float, str]]] = field(default_factory=dict)  # (kind, raised) -> when, and of whom
+    raised: dict[str, set[str]] = field(default_factory=dict)  # subject -> the kinds that are raised of it
+    well: dict[str, float] = field(default_factory=dict)  # subject -> since when none is
 
     def hear(self, topic: str, payload: bytes) -> None:
         """Keep an event; what is none, such as the holder's presence, is left."""
         del topic
         with suppress(PayloadError):
-            self.events.append((time.monotonic(), topics.decode(payload, EventTold).event))
+            self._keep(topics.decode(payload, EventTold).event, time.monotonic())
+
+    def _keep(self, event: Event, at: float) -> None:
+        self.events.setdefault((event.kind, event.raised), []).append((at, event.subject))
+        kinds = self.raised.setdefault(event.subject, set())
+        (kinds.add if event.raised else kinds.discard)(event.kind)
+        if kinds:
+            self.well.pop(event.subject, None)
+        else:
+            self.well.setdefault(event.subject, at)
 
     def find(self, kind: str, *, raised: bool, since: float = 0.0) -> dict[str, float]:
         """When each subject was first told so after `since`."""
         found: dict[str, float] = {}
-        for at, event in self.events:
-            if at >= since and event.kind == kind and event.raised is raised:
-                found.setdefault(event.subject, at)
+        for at, subject in self.events.get((kind, raised), ()):
+            if at >= since:
+                found.setdefault(subject, at)
         return found
 
     async def wait(self, kind: str, names: Collection[str], within: float, *, raised: bool, since: float) -> dict[str, float]:
         """As `find`, when it has all of them or the time is over."""
-        end = time.monotonic() + within
-        while True:
-            found = {name: at for name, at in self.find(kind, raised=raised, since=since).items() if name in names}
-            if len(found) == len(names) or time.monotonic() > end:
-                return found
-            await asyncio.sleep(LOOK)
+        return await _look_until(names, within, lambda: self.find(kind, raised=raised, since=since))
+
+    async def wait_well(self, names: Collection[str], within: float) -> dict[str, float]:
+        """Since when nothing is raised of each any more, when that is so of all or the time is over."""
+        return await _look_until(names, within, lambda: self.well)
+
+
+async def _look_until(names: Collection[str], within: float, find: Callable[[], Mapping[str, float]]) -> dict[str, float]:
+    end = time.monotonic() + within
+    while True:
+        found = find()
+        if time.monotonic() > end or all(name in found for name in names):
+            return {name: found[name] for name in names if name in found}
+        await asyncio.sleep(LOOK)
 
 
 @asynccontextmanager
@@ -104,7 +123,7 @@ async def listening(port: int) -> AsyncIterator[Told]:
     """Somebody who hears what the holder tells."""
     told = Told()
     link = LightLink(told.hear)
-    connect = make_connect("observer", "observer/gone", b"", 0)
+    connect = make_connect("observer", "observer/gone", b"", 0, keepalive=0)
     await link.open(port, connect, [topics.event(CLUSTER, HOLDERS["fleet"])], READY)
     try:
         yield told

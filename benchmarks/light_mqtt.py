@@ -38,11 +38,14 @@ def make_packet(first: int, body: bytes) -> bytes:
     return bytes([first]) + make_length(len(body)) + body
 
 
-def make_connect(client_id: str, will_topic: str, will: bytes, expiry: int) -> bytes:
-    """CONNECT with clean start, a retained will of QoS 1, and a session that is kept for `expiry` seconds (3.1)."""
+def make_connect(client_id: str, will_topic: str, will: bytes, expiry: int, keepalive: int = KEEPALIVE) -> bytes:
+    """CONNECT with clean start, a retained will of QoS 1, and a session that is kept for `expiry` seconds (3.1).
+
+    Who says nothing for one and a half times `keepalive` seconds is sent away; 0 = may be silent for ever.
+    """
     flags = 0b0010_1110
     properties = b"\x11" + expiry.to_bytes(4)
-    head = make_text(b"MQTT") + bytes([5, flags]) + KEEPALIVE.to_bytes(2) + make_length(len(properties)) + properties
+    head = make_text(b"MQTT") + bytes([5, flags]) + keepalive.to_bytes(2) + make_length(len(properties)) + properties
     return make_packet(0x10, head + make_text(client_id.encode()) + b"\x00" + make_text(will_topic.encode()) + make_text(will))
 
 

@@ -1,8 +1,10 @@
 """From a sag of both mains to a step that is durable, stage by stage: a whole daemon on a simulated rack, whose PDUs hang on serial lines.
 
-Two ways to the shed: the UPSes' contacts wired to the PDUs, which the daemon has only armed; and no such lines, so that the daemon sees the
-sag by NUT and tells each PDU over its line. Beside them what the frames alone take by arithmetic. In virtual time by default, where only
-what waits takes time: periods, lines, the job. With `--bench` in real time over real ports, where computing takes its time too.
+Three ways to the shed: the UPSes' contacts wired to the PDUs, which the daemon has only armed; no such lines, so that the daemon sees the
+sag by NUT and tells each PDU over its line; and the reflex process on both lines, which is always the real one in real time
+(`sag_bridge.py`). Beside them what the frames alone take by arithmetic. The rest is in virtual time by default, where only what waits
+takes time: periods, lines, the job; its checkpoints are files there, and the real vault makes them durable. With `--bench` it is in real
+time over real ports, where computing takes its time too, and what is saved is told to be durable.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
+from benchmarks import sag_bridge
 from benchmarks.measuring import Row, make_parser, make_row, scratch, show
 from sim_hardware.drives.bench import Bench
 from sim_hardware.drives.sim import Sim
@@ -42,6 +45,7 @@ kind = "line-interactive"
 [sim.job]
 step_s = {step}
 save_s = 4.0
+vault = {vault}
 """
 
 DIRECT, TOLD = "direct lines", "by the daemon"
@@ -96,6 +100,7 @@ STAGES: Mapping[str, tuple[str, int]] = {
     "shed confirmed": (f"{ACTION}power.shed", 2),
     "save begun": ("checkpoint.begun", 1),
     "step saved": ("checkpoint.committed", 1),
+    "step whole on storage": ("checkpoint.durable", 1),
     "step durable, confirmed": (f"{ACTION}job.checkpoint", 1),
 }
 
@@ -108,6 +113,7 @@ async def direct(stage: Stage, pause: float) -> Times:
     await watch.sag()
     *_, last = STAGES.values()
     await watch.until(DURABLE_WITHIN, lambda: watch.find(*last) is not None)
+    await watch.until(2 * LOOK_S)  # files are looked at as often
     return {name: seconds for name, one in STAGES.items() if (seconds := watch.find(*one)) is not None}
 
 
@@ -118,7 +124,7 @@ def _is_ready(stage: Stage) -> bool:
 def play(folder: Path, direct_lines: bool, baud: int, options: Namespace) -> list[Times]:
     """Some sags, each on a rack of its own."""
     file = folder / f"rack-{direct_lines}-{baud}.toml"
-    file.write_text(RACK.format(direct=str(direct_lines).lower(), baud=baud, step=STEP_S))
+    file.write_text(RACK.format(direct=str(direct_lines).lower(), baud=baud, step=STEP_S, vault=str(not options.bench).lower()))
     drive, runs = Bench() if options.bench else Sim(), options.runs
     pauses = [SETTLE_S + STEP_S * run / runs for run in range(runs)]
     setups = [Setup(rack=str(file), seed=run + 1, max_wall=options.most) for run in range(runs)]
@@ -152,12 +158,22 @@ def list_arithmetic(baud: int) -> Iterator[Row]:
     yield make_row(f"arithmetic, {baud}: and its answer", 1e3 * answered, "ms")
 
 
+def measure_bridge(folder: Path, baud: int, sags: int) -> list[Row]:
+    """Through the reflex process."""
+    home = folder / f"bridge-{baud}"
+    home.mkdir()
+    rack = home / "rack.toml"
+    rack.write_text(RACK.format(direct="false", baud=baud, step=STEP_S, vault="false"))
+    return sag_bridge.play(rack, home, baud, sags)
+
+
 def main() -> None:
     """Each way at each speed."""
     parser = make_parser(__doc__)
     parser.add_argument("--bench", action="store_true", help="in real time, over real ports: a minute and more a run")
     parser.add_argument("--runs", type=int, default=0, help="sags of each way and speed (default: 5, with --bench 1)")
-    parser.add_argument("--baud", type=int, nargs="+", default=list(BAUDS), help="speeds of the lines")
+    parser.add_argument("--sags", type=int, default=20, help="of the reflex process at each speed")
+    parser.add_argument("--baud", type=int, nargs="+", choices=BAUDS, default=list(BAUDS), help="speeds of the lines")
     parser.add_argument("--most", type=float, default=900.0, help="seconds that one run may take on the wall")
     options = parser.parse_args()
     options.runs = options.runs or (1 if options.bench else 5)
@@ -165,6 +181,7 @@ def main() -> None:
     with scratch() as folder:
         for baud in options.baud:
             rows += list_arithmetic(baud)
+            rows += measure_bridge(folder, baud, options.sags)
             for way in (DIRECT, TOLD):
                 rows += list_rows(way, baud, play(folder, way == DIRECT, baud, options))
     show(rows, as_json=options.json)

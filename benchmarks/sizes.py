@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import random
+import sys
 import time
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 
@@ -21,12 +22,15 @@ VICTIMS = 8  # nodes that fall silent, at moments of their own
 SPREAD = 1.0  # seconds over which they do
 SETTLE, WINDOW = 6.0, 8.0  # seconds
 PATIENCE = 20.0  # seconds for an event of the holder
+LONGEST = 120.0  # seconds for one size, from which on nothing is waited for any more: what was not told by then is a row
+LEAST_WAIT = 1.0  # seconds
 CUT_SHARE, CUT_S = 0.25, 6.0  # of the nodes, and for how long they are cut off
 
 
 async def measure_size(count: int) -> list[Row]:
     """All rows of one size."""
     allow_files(count)
+    end = time.monotonic() + LONGEST
     names = [f"n{number}" for number in range(count)]
     chance = random.Random(count)
     victims = chance.sample([name for name in names if name not in HOLDERS.values()], min(VICTIMS, count // 4))
@@ -38,14 +42,21 @@ async def measure_size(count: int) -> list[Row]:
             for role, node in HOLDERS.items():
                 config = write_settings(folder / role, node, port, names, victims, ports)
                 holders[role] = (await stack.enter_async_context(start_daemon(config))).watch()
+            tell(count, "the holders are ready, the clients connect")
             await stack.enter_async_context(speaking(swarm))
-            bench = Bench(count, swarm, told, holders, find_broker(), chance)
+            tell(count, "the clients beat, everybody is well")
+            bench = Bench(count, swarm, told, holders, find_broker(), chance, end)
             return [
                 *await bench.measure_rest(),
                 *await bench.measure_silence([node for node in swarm.nodes if node.name in victims]),
                 *await bench.measure_heal(),
                 *bench.measure_clients(),
             ]
+
+
+def tell(count: int, text: str) -> None:
+    """How far it is, for who waits for the rows."""
+    print(f"{time.strftime('%H:%M:%S')} {count} nodes: {text}", file=sys.stderr, flush=True)
 
 
 @asynccontextmanager
@@ -76,10 +87,22 @@ class Bench:
     holders: Mapping[str, psutil.Process]  # role -> daemon
     broker: psutil.Process
     chance: random.Random
+    end: float  # monotonic; nothing is waited for beyond it
 
     def row(self, what: str, value: float, unit: str, budget: float | None = None, note: str = "") -> Row:
         """A row of this size; budgets are for 1,024 nodes."""
         return make_row(f"{self.count} nodes: {what}", value, unit, budget if self.count == OF_BUDGET else None, note)
+
+    @property
+    def patience(self) -> float:
+        """For how many seconds an event is waited for now."""
+        return min(PATIENCE, max(self.end - time.monotonic(), LEAST_WAIT))
+
+    async def wait(self, kind: str, names: Collection[str], *, raised: bool, since: float) -> dict[str, float]:
+        """When each was told so, as far as that came in time."""
+        found = await self.told.wait(kind, names, self.patience, raised=raised, since=since)
+        tell(self.count, f"{len(found)} of {len(names)} are told {'' if raised else 'no longer '}{kind}")
+        return found
 
     async def measure_rest(self) -> list[Row]:
         """Everybody is well: what the holder and the broker need."""
@@ -89,7 +112,7 @@ class Bench:
         before = [Usage.read(process) for process in processes]
         await asyncio.sleep(WINDOW)
         *shares, broker, own = (Usage.read(process).share_since(usage) for process, usage in zip(processes, before, strict=True))
-        sent, heard = self.swarm.count()
+        (sent, heard), beats = self.swarm.count(), self.swarm.count_beats()
         readings = sum(len(node.readings) for node in self.swarm.nodes) / self.swarm.every
         rows = []
         for (role, process), share in zip(self.holders.items(), shares, strict=True):
@@ -103,6 +126,7 @@ class Bench:
             self.row("CPU of mosquitto, of one core", broker, "%"),
             self.row("CPU of the clients, of one core", own, "%", note="all of them in one process"),
             self.row("messages from the nodes", sent / WINDOW, "1/s", None, f"with {readings:.0f} readings/s"),
+            self.row("beats of a node", beats / len(self.swarm.nodes) / WINDOW, "1/s", None, "below 0.99 the clients are measured"),
             self.row("messages to the nodes", heard / WINDOW, "1/s"),
         ]
 
@@ -115,11 +139,11 @@ class Bench:
             if number % 2:
                 node.link.cut()
         names = [node.name for node in victims]
-        late = await self.told.wait("node.late", names, PATIENCE, raised=True, since=begin)
-        gone = await self.told.wait("node.gone", names, PATIENCE, raised=True, since=begin)
+        late = await self.wait("node.late", names, raised=True, since=begin)
+        gone = await self.wait("node.gone", names, raised=True, since=begin)
         last = {node.name: node.said_at for node in victims}
         back = await self.bring_back(victims)
-        clear = await self.told.wait("node.gone", list(gone), PATIENCE, raised=False, since=back)
+        clear = await self.wait("node.gone", list(gone), raised=False, since=back)
         note = f"{len(victims)} nodes, from the last beat to the event of fleet's holder"
         return [
             *self.tell_times("to late", late, last, LATE_S, note),
@@ -135,17 +159,14 @@ class Bench:
         for node in part:
             node.mute = True
             node.link.cut()
-        late = await self.told.wait("node.late", names, PATIENCE, raised=True, since=begin)
+        late = await self.wait("node.late", names, raised=True, since=begin)
         seen = max(late.values(), default=begin) - begin
         await asyncio.sleep(max(CUT_S - (time.monotonic() - begin), 0.0))
         healed = time.monotonic()
         back = await self.bring_back(part)
-        gone = self.told.find("node.gone", raised=True, since=begin)  # which is told in the place of late
-        told = {kind: [name for name in late if (name in gone) == (kind == "node.gone")] for kind in ("node.late", "node.gone")}
-        clear = dict[str, float]()
-        for kind, some in told.items():
-            clear |= await self.told.wait(kind, some, PATIENCE, raised=False, since=healed)
-        ended = max(clear.values(), default=healed) - healed
+        clear = await self.told.wait_well(list(late), self.patience)
+        tell(self.count, f"{len(clear)} of the {len(late)} that were late are well again")
+        ended = max((*clear.values(), healed)) - healed
         note = f"{len(part)} nodes were cut off; {len(late)} were told late, {len(clear)} well again"
         return [
             self.row("until all of a part that is cut off are late", seen, "s", None, note),
@@ -161,8 +182,9 @@ class Bench:
         ]
 
     async def bring_back(self, nodes: Sequence[SwarmNode]) -> float:
-        """Their links are there again and they beat; when that was so of all of them."""
-        await self.swarm.connect([node for node in nodes if not node.link.is_open])
+        """Their links are there again and they beat; when that was so of all of them that the broker took in time."""
+        with suppress(OSError):
+            await self.swarm.connect([node for node in nodes if not node.link.is_open])
         for node in nodes:
             node.mute = False
         return time.monotonic()

@@ -15,6 +15,7 @@ from benchmarks.light_mqtt import LightLink, make_connect
 from benchmarks.saying import say
 from supernoded import __version__
 from supernoded.cluster import topics
+from supernoded.cluster.columns import Column, pack_columns
 from supernoded.cluster.digests import EVERY, MOST
 from supernoded.cluster.presence import BEAT_EXPIRY
 from supernoded.cluster.topics import Beat, Digest, Presence, Vitals
@@ -48,13 +49,19 @@ class SwarmNode:
     readings: Sequence[Reading]
     since: float
     link: LightLink = field(init=False)
+    columns: Sequence[Column] = field(init=False)
     mute: bool = False  # connected, and says nothing: a daemon that hangs
+    told: int = 0  # digests, in this life
+    beats: int = 0  # since they were last counted
     said_at: float = 0.0  # its last beat, monotonic
     seen: float = 0.0  # its own last beat came back, monotonic
 
     def __post_init__(self) -> None:
-        """Give it a link of its own."""
+        """Give it a link of its own. What is told of it goes into one message."""
         self.link = LightLink(self.hear)
+        self.columns, rest = pack_columns(self.readings)
+        assert not rest
+        assert len(self.readings) <= MOST
 
     @property
     def life(self) -> str:
@@ -89,15 +96,15 @@ class SwarmNode:
         vitals = Vitals(power=6200.0, hottest=61.5, step=int(now))
         payload = Beat(node=self.name, life=self.life, at=time.time(), since=self.since, vitals=vitals)
         self.link.publish(topics.beat(CLUSTER, self.name).encode(), topics.encode(payload), qos=1, expiry=BEAT_EXPIRY)
-        self.said_at = now
+        self.said_at, self.beats = now, self.beats + 1
 
     def digest(self) -> None:
         """What role-scoped parts watch of it, read just now."""
-        at, topic = time.time(), topics.digest(CLUSTER, self.name).encode()
-        fresh = [msgspec.structs.replace(one, at=at) for one in self.readings]
-        for begin in range(0, len(fresh), MOST):
-            payload = Digest(node=self.name, life=self.life, at=at, readings=tuple(fresh[begin : begin + MOST]))
-            self.link.publish(topic, topics.encode(payload))
+        at = time.time()
+        columns = tuple(msgspec.structs.replace(column, at=at) for column in self.columns)
+        self.told += 1
+        payload = Digest(node=self.name, life=self.life, at=at, number=self.told, columns=columns, rest=())
+        self.link.publish(topics.digest(CLUSTER, self.name).encode(), topics.encode(payload))
 
     def hear(self, topic: str, payload: bytes) -> None:
         """Its own beat comes back, which a daemon takes for the proof that its link works."""
@@ -156,7 +163,11 @@ class Swarm:
         self.lags.clear()
         self.echoes.clear()
         for node in self.nodes:
-            node.link.sent = node.link.heard = 0
+            node.link.sent = node.link.heard = node.beats = 0
+
+    def count_beats(self) -> int:
+        """Beats said by all nodes since `forget`: one a second by each of them that keeps up."""
+        return sum(node.beats for node in self.nodes)
 
     def count(self) -> tuple[int, int]:
         """Messages sent and heard by all clients since `forget`."""

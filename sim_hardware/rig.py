@@ -107,6 +107,31 @@ class Software(Protocol):
         ...
 
 
+class Stores(Protocol):
+    """What a drive keeps of checkpoints as files: a folder a node that is its shared memory, and the storage of all."""
+
+    @property
+    def durable(self) -> Path:
+        """The storage."""
+        ...
+
+    def find_shared(self, node: str) -> Path:
+        """The shared memory of a node."""
+        ...
+
+    def choose(self) -> tuple[int, str]:
+        """What the ranks could all go on from now: the step, and the farthest tier that it takes; 0 = from the start."""
+        ...
+
+    def fill(self, *, full: bool) -> None:
+        """Let others take all room that the storage has left, or give it back."""
+        ...
+
+    def is_full(self) -> bool:
+        """Whether nothing can be written there."""
+        ...
+
+
 class Rig:
     """`devices` by the names of their endpoints (`ups/A`, `pdu/A1/snmp`, `n0/bmc`), `lines` by the paths at which they are to be opened.
 
@@ -126,6 +151,7 @@ class Rig:
         world.watches.append(self.logs.note)
         self.endpoints: dict[str, str] = {}
         self.software: Software | None = None
+        self.stores: Stores | None = None  # where checkpoints are files
         self.hogs: dict[str, Hog] = {}  # by node
         self.baselines: dict[tuple[str, str, str], Any] = {}  # what probes of faults saw first, and what a fault found before it
 

@@ -20,6 +20,7 @@ from supernoded.ports import Ports, system_ports
 from supernoded.process import run_process
 from supernoded.registry import settings_types
 from supernoded.settings import Settings, default_settings, read_settings
+from supernoded.settings.reliance import list_unplaced
 
 DEFAULT_CONFIG = Path("/etc/supernoded/supernoded.toml")
 THREADS = 32  # a file system that hangs holds one each
@@ -54,7 +55,7 @@ def run(arguments: Sequence[str], environment: Mapping[str, str]) -> int:
 
 
 def check(config: Path | None, environment: Mapping[str, str], ports: Ports) -> int:
-    """Print everything that is wrong with a configuration; 1 when something is."""
+    """Print everything that is wrong with a configuration, else what to mind; 1 when something is wrong."""
     path = config if config is not None or not DEFAULT_CONFIG.exists() else DEFAULT_CONFIG
     name = str(path) if path is not None else f"defaults (there is no {DEFAULT_CONFIG})"
     found = ports.plugins(default_settings(environment, "here"))
@@ -66,6 +67,8 @@ def check(config: Path | None, environment: Mapping[str, str], ports: Ports) -> 
         print(f"{name}: {len(said)} problem{'s' if len(said) > 1 else ''}")
         return 1
     settings = _read(path, environment)
+    for sentence in list_unplaced(settings):
+        print(f"{name}: mind: {sentence}")
     print(f"{name}: sound, for node {settings.node} in mode {settings.mode.value} with {len(found)} plugins")
     return 0
 

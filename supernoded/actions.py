@@ -13,7 +13,7 @@ from supernoded.errors import FencedError, JournalError, NotHeldError, RefusedEr
 from supernoded.guards import Guard, Tally, is_from_the_future
 from supernoded.journal import entries
 from supernoded.journal.writer import Journal
-from supernoded.model import CAME_TO_NOTHING, Action, Effect, Outcome, Result, Sight, is_protective
+from supernoded.model import CAME_TO_NOTHING, COULD_NOT, Action, Effect, Outcome, Result, Sight, is_protective
 from supernoded.parts import Actuator
 from supernoded.supervisor import HungError, bounded
 from supernoded.vetting import vet_sight
@@ -82,6 +82,8 @@ class Performer:
                 return self._end(action, Result.DONE, sight.text or "the effect is seen")
             if sight.final and sent:
                 return self._end(action, Result.UNCONFIRMED, f"{CAME_TO_NOTHING}{sight.text or sight.effect.value}")
+            if sight.refused and sent:
+                return self._end(action, Result.REFUSED, f"{COULD_NOT}{sight.text or sight.effect.value}")
             if now >= action.deadline or is_from_the_future(action, now):
                 return self._give_up(action, sent=sent, refusal=refusal, sight=sight)
             if sight.effect is Effect.ABSENT and now - sent_at >= RESEND and not self._is_hanging(action):
@@ -137,6 +139,8 @@ class Performer:
         return self._end(action, Result.EXPIRED, f"nothing was sent by the deadline: {sight.text or sight.effect.value}")
 
     def _end(self, action: Action, result: Result, text: str) -> Outcome:
+        if result in (Result.REFUSED, Result.EXPIRED):
+            self._tally.withdraw(action)
         return Outcome(action=action.id, result=result, text=text, at=self._clock.now())
 
 

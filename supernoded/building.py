@@ -17,6 +17,7 @@ from supernoded.cluster.digests import Digests, Speaker
 from supernoded.cluster.fleet.muster import FLEET
 from supernoded.cluster.fleet.office import Office, Seat, open_office
 from supernoded.cluster.holds_told import HoldPost, connect_holds
+from supernoded.cluster.link.echo import Echo, connect_echo
 from supernoded.cluster.link.outbox import Outbox
 from supernoded.cluster.link.session import Session
 from supernoded.cluster.link.store import JournalStore
@@ -28,6 +29,7 @@ from supernoded.duty import Duty, Means
 from supernoded.holds import Holds
 from supernoded.house import House, list_history, list_newest, make_world
 from supernoded.job.jobs import Jobs, open_jobs
+from supernoded.job.troubles import TroubleRule
 from supernoded.journal.writer import Journal
 from supernoded.modes import Modes
 from supernoded.ports import Ports, Uplink
@@ -36,6 +38,7 @@ from supernoded.registry import Parts, collect
 from supernoded.reporting import Reporter
 from supernoded.rota import Rota, open_digests
 from supernoded.settings import Settings
+from supernoded.settings.reliance import list_relied_on
 from supernoded.supervisor import Health
 from supernoded.wire import Node, Pen
 
@@ -51,6 +54,7 @@ class Daemon:
     log: logging.Logger
     uplink: Uplink
     digests: Digests | None
+    echo: Echo
     chores: Chores | None
 
 
@@ -108,7 +112,7 @@ def build(settings: Settings, ports: Ports, log: logging.Logger) -> Daemon:
     rota = Rota(ground.seats, means, ground.journal, ground.database, rooms.duties)
     ground.jobs.followers.append(rota.own.take)
     rota.own.followers += [rooms.cards.take, commands.directory.note]
-    digests = open_digests(settings, rota, session, speaker, ground.parts.watched_by_roles(), ground.clock)
+    digests = open_digests(settings, rota, session, speaker, ground.parts.watched_by_roles(), ground.clock, ground.health)
     house = House(
         settings=settings,
         parts=ground.parts,
@@ -134,7 +138,8 @@ def build(settings: Settings, ports: Ports, log: logging.Logger) -> Daemon:
         office=rooms.office,
     )
     session.vitals = partial(_tell_vitals, house)
-    return Daemon(house, ports, log, ground.uplink, digests, ports.chores(settings, ground.journal))
+    echo = connect_echo(speaker, session, ground.clock, ground.health)
+    return Daemon(house, ports, log, ground.uplink, digests, echo, ports.chores(settings, ground.journal))
 
 
 def lay_ground(settings: Settings, ports: Ports, log: logging.Logger, life: str) -> Ground:
@@ -190,6 +195,7 @@ def open_rooms(ground: Ground) -> Rooms:
     )
     find_seat = partial(find_fleet_seat, duties, seats)
     office = open_office(settings, ground.speaker, session, commands.commander, clock, seats, holds.standing, find_seat)
+    ground.parts.add_own(FLEET, sensors=[office.sensor])
     return Rooms(duties, holds, cards, commands, office)
 
 
@@ -217,12 +223,20 @@ def make_means(ground: Ground, rooms: Rooms, teller: Reporter) -> Means:
 
 def open_nodes(settings: Settings, ports: Ports, seats: Seats) -> Callable[[str], Node]:
     """What each owner of parts works on."""
-    wires_for = ports.wires(settings, Pen(seats.find_refusal))
+    wires_for, relied_on = ports.wires(settings, Pen(seats.find_refusal)), list_relied_on(settings)
 
     def node_for(owner: str) -> Node:
         maintenance = settings.list_maintenance(owner)
         return Node(
-            settings.node, settings.topology, settings.limits, wires_for(owner), ports.clock, ports.host, settings.state, maintenance
+            settings.node,
+            settings.topology,
+            settings.limits,
+            wires_for(owner),
+            ports.clock,
+            ports.host,
+            settings.state,
+            maintenance,
+            relied_on=relied_on,
         )
 
     return node_for
@@ -232,7 +246,7 @@ def collect_parts(settings: Settings, ports: Ports, node_for: Callable[[str], No
     """What the plugins hand in and what the daemon has of its own, and the jobs behind some of these. Raises PluginError, SettingsError."""
     parts = collect(ports.plugins(settings), settings.plugins, node_for)
     jobs = open_jobs(settings, ports.clock, log.getChild("job"), node_for(JOB))
-    parts.add_own(JOB, sensors=[jobs.sensor], actuators=[jobs.actuator])
+    parts.add_own(JOB, sensors=[jobs.sensor], actuators=[jobs.actuator], rules=[TroubleRule()])
     parts.add_own(REFLEX, sensors=list_parts(settings, ports.clock))
     return parts, jobs
 

@@ -54,6 +54,7 @@ async def _run_parts(daemon: Daemon, more: Sequence[tuple[str, Callable[[], Awai
         ("commands", house.commander.run),
         *house.office.works,
         *((("digests", daemon.digests.run),) if daemon.digests is not None else ()),
+        ("echo", daemon.echo.run),
         *((("embedded broker", daemon.uplink.serve),) if daemon.uplink.serve is not None else ()),
         *more,
         ("watch", partial(_watch, house, daemon.ports.notifier)),

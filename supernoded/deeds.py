@@ -10,10 +10,11 @@ from collections.abc import Set as AbstractSet
 
 import msgspec
 
-from supernoded.model import CAME_TO_NOTHING, Outcome, Result, Step
+from supernoded.model import CAME_TO_NOTHING, COULD_NOT, Outcome, Result, Step
 from supernoded.parts import Case
 
 SENT = frozenset({Result.DONE, Result.UNCONFIRMED})  # its order may have arrived
+UNSENT = frozenset({Result.REFUSED, Result.EXPIRED})
 ASSUMED = "assumed"  # what the outcome of a rehearsed step says: it has had all the time it needs
 
 
@@ -39,6 +40,21 @@ class Deed(msgspec.Struct, frozen=True):
     def failed(self) -> bool:
         """Whether it was tried and is seen to have failed; what was only not seen in time may be well."""
         return self.outcome is not None and self.outcome.result is Result.UNCONFIRMED and self.outcome.text.startswith(CAME_TO_NOTHING)
+
+    @property
+    def refused(self) -> bool:
+        """Whether nothing was done: somebody said no, or nobody could be asked."""
+        return self.outcome is not None and self.outcome.result in UNSENT
+
+    @property
+    def hindered(self) -> bool:
+        """Whether nothing was done because whoever should do it could not: that is to be mended there."""
+        return self.outcome is not None and self.outcome.result is Result.REFUSED and self.outcome.text.startswith(COULD_NOT)
+
+    @property
+    def why(self) -> str:
+        """What was said of its end, for a sentence of one's own."""
+        return "" if self.outcome is None else self.outcome.text.removeprefix(CAME_TO_NOTHING).removeprefix(COULD_NOT).rstrip(".")
 
 
 class Record(msgspec.Struct, frozen=True):

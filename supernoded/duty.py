@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from supernoded import recording
@@ -123,10 +123,10 @@ class Duty:
             turned = self.history.add(news, fresh_for)
             self.bench.judge(self._m.clock.now(), {reading.quantity for reading in news}, turned)
 
-    def list_read(self) -> list[Reading]:
-        """The newest of all that this scope's own sensors have read: what others have told is theirs to tell."""
+    def list_read(self, quantities: Collection[str]) -> list[Reading]:
+        """The newest of what this scope's own sensors have read of these: what others have told is theirs to tell."""
         mine = {sampler.sensor.name for sampler in self.samplers}
-        return [reading for reading in self.history.newest(self._m.clock.now()) if reading.source in mine]
+        return self.history.newest(self._m.clock.now(), mine, quantities) if mine else []
 
     def list_fresh(self) -> list[tuple[Sequence[Reading], float]]:
         """The same as it was read, with how long it counts as fresh."""

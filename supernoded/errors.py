@@ -35,6 +35,10 @@ class RefusedError(WireError):
     """Whoever was asked said no: nothing was done."""
 
 
+class FailedError(WireError):
+    """It was done to its end and has failed: doing it again would show the same."""
+
+
 class UnansweredError(WireError):
     """Another node did not answer in time: what was asked may have been done."""
 

@@ -12,6 +12,7 @@ Guard = Callable[[Action, float], str | None]
 NOTIFY = "notify"
 WAYS_BACK = frozenset({"card.unhold", "card.release"})  # each does nothing to what another still holds
 TOUCHES_NOTHING = frozenset({NOTIFY, "card.capture"})
+FLEET, GONE = "fleet", "gone"  # owner and cause of the hold on a node that was gone
 AWAITED = frozenset({"job.remap"})  # a job whose collective was ended stands still until it comes
 
 
@@ -55,7 +56,8 @@ def guard_lease(held: Callable[[str], str | None]) -> Guard:
 def guard_holds(holds: Callable[[], Sequence[Hold]]) -> Guard:
     """What somebody else has taken out is left alone (safety rule 1), unless it protects, or takes back what is the policy's own.
 
-    A second hold on the very same card touches nothing: each lifts its own.
+    A second hold on the very same card touches nothing: each lifts its own. Nor does a test of a card whose node was gone, and is held for
+    its probation alone: nothing may run on it.
     """
 
     def guard(action: Action, now: float) -> str | None:
@@ -63,6 +65,8 @@ def guard_holds(holds: Callable[[], Sequence[Hold]]) -> Guard:
             return None
         for hold in holds():
             if action.step.kind == "card.hold" and hold.subject == action.step.target:
+                continue
+            if action.step.kind == "card.test" and hold.cause == GONE and hold.owner == FLEET:
                 continue
             if hold.stands(now) and hold.owner != action.policy and _is_within(action.step.target, hold.subject):
                 return f"{hold.subject} is held by {hold.owner}: {hold.reason}"
@@ -101,6 +105,13 @@ class Tally:
         """One more first byte. Sending one action again is not another attempt; a notice or a bundle of evidence touches nothing."""
         if action.step.kind not in TOUCHES_NOTHING and all(ident != action.id for _, _, _, ident in self._sent):
             self._sent.append((now, action.step.kind, action.step.target, action.id))
+
+    def withdraw(self, action: Action) -> None:
+        """It came to nothing before anything was done: it is no attempt."""
+        kept = [row for row in self._sent if row[3] != action.id]
+        if len(kept) < len(self._sent):
+            self._sent.clear()
+            self._sent.extend(kept)
 
     def guard(self, action: Action, now: float) -> str | None:
         """Refuse what would be too much in a minute, or too often on one subject. The map of a job that was ended is not kept waiting."""

@@ -177,7 +177,7 @@ class Ledger:
 
     def _widen(self, incident: Incident, subjects: set[str], severity: Severity) -> Incident:
         """It takes in more subjects."""
-        members = tuple(sorted({*self._subjects(incident), *subjects}))
+        members = tuple(sorted(dict.fromkeys((*self._subjects(incident), *sorted(subjects)))))  # nearly in order already
         wider = msgspec.structs.replace(
             incident,
             members=members,
@@ -192,9 +192,9 @@ class Ledger:
 
         That a trouble went is no blow: what an earlier life left open is often seen clear at the first look.
         """
-        tracks = (self._of(incident, subject) for subject in self._subjects(incident))
-        newest = max((track.since for track in tracks if track.raised), default=incident.opened)
-        return abs(at - newest) <= self._window
+        struck = (track.since for subject in self._subjects(incident) if (track := self._of(incident, subject)).raised)
+        first = next(struck, incident.opened)  # of a thousand that were struck together the first tells
+        return abs(at - first) <= self._window or any(abs(at - since) <= self._window for since in struck)
 
     def _merge_around(self, own: Incident, verdict: Verdict) -> list[Change]:
         """Look for the nearest thing that the newcomer shares with other young incidents of its kind."""

@@ -31,10 +31,13 @@ class Bench:
         self._history, self._health, self._deliver, self._diagnoses = history, health, deliver, diagnoses
         self._memories: dict[str, Any] = {}
         self._rules = [rule for rule in rules if self._start(rule)]
+        self._watchers = _index(self._rules)
         self._levels: dict[tuple[str, str], Verdict] = {}  # the last word on each subject, for status and for a rule that breaks
         self._saved: dict[str, bytes] = {}
         self._unwritable: set[str] = set()  # rules whose memory JSON cannot carry
         self._asked: dict[str, float] = {}  # when each rule was asked last
+        self._paces: dict[str, float] = {}  # of each rule, as long as the history has this shape
+        self._shape = -1
         self._due: set[str] = set()  # rules with news that wait for their turn
 
     def _start(self, rule: Rule[Any]) -> bool:
@@ -79,19 +82,27 @@ class Bench:
         One that has just been asked waits for its turn, unless it watches one of the quantities of which something has turned: where a
         thousand nodes tell that their ranks wait, one question is the answer to all of them.
         """
-        news = None if fresh is None else set(fresh)
         urgent = set(turned)
-        for rule in self._rules:
+        for rule in self._rules if fresh is None else self._find_watchers({*fresh, *turned}):
             pace = self._find_pace(rule)
-            if news is None or (not pace and not urgent.isdisjoint(rule.watches)):
+            if fresh is None or (not pace and not urgent.isdisjoint(rule.watches)):
                 self._ask(rule, now)
-            elif not news.isdisjoint(rule.watches):
+            else:
                 self._ask_in_turn(rule, max(pace, LEAST_INTERVAL), now)
+
+    def _find_watchers(self, quantities: Iterable[str]) -> list[Rule[Any]]:
+        """The rules that watch one of them, in their order."""
+        return [self._rules[place] for place in sorted({place for name in quantities for place in self._watchers.get(name, ())})]
 
     def _find_pace(self, rule: Rule[Any]) -> float:
         """Seconds between two questions about what turns: none where a rule looks at little, more the more it looks at."""
-        series = self._history.count(rule.watches)
-        return 0.0 if series < MANY else min(LEAST_INTERVAL * series / MANY, SLOWEST)
+        if self._shape != self._history.shape:
+            self._shape, self._paces = self._history.shape, {}
+        pace = self._paces.get(rule.kind)
+        if pace is None:
+            series = self._history.count(rule.watches)
+            pace = self._paces[rule.kind] = 0.0 if series < MANY else min(LEAST_INTERVAL * series / MANY, SLOWEST)
+        return pace
 
     def _ask_in_turn(self, rule: Rule[Any], pace: float, now: float) -> None:
         since = now - self._asked.get(rule.kind, -math.inf)
@@ -159,6 +170,15 @@ class Bench:
             if kind == rule.kind:
                 self._levels[kind, subject] = unsure = _make_unsure(kind, subject, now, why)
                 self._deliver(unsure)
+
+
+def _index(rules: Sequence[Rule[Any]]) -> dict[str, list[int]]:
+    """The places of the rules that watch a quantity."""
+    places: dict[str, list[int]] = {}
+    for place, rule in enumerate(rules):
+        for quantity in rule.watches:
+            places.setdefault(quantity, []).append(place)
+    return places
 
 
 def _make_unsure(kind: str, subject: str, now: float, why: str) -> Verdict:

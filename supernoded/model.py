@@ -158,14 +158,19 @@ class Action(Word, frozen=True, kw_only=True):
 
 
 CAME_TO_NOTHING = "it came to nothing: "  # how the outcome begins of what was tried and is seen to have failed
+COULD_NOT = "it could not be done: "  # and of what was taken, and could not be tried
 
 
 class Sight(Word, frozen=True, kw_only=True, gc=False):
-    """What a device shows of an action's effect. `final` = it was tried and has failed, and waiting shows nothing else."""
+    """What a device shows of an action's effect, and whether waiting shows nothing else.
+
+    `final` = it was tried and has failed; `refused` = it was taken, and could not be tried: nothing was done.
+    """
 
     effect: Effect
     text: str = ""
     final: bool = False
+    refused: bool = False
 
 
 class Outcome(Word, frozen=True, kw_only=True, gc=False):

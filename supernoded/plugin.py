@@ -1,6 +1,7 @@
 """The one module plugins import."""
 
 from supernoded.asking_jobs import JOB_WATCHES, Job, ask_to_save, ask_to_stop, list_jobs, say_silent
+from supernoded.card_state import CardFacts, CardState, find_card_state, may_be_released
 from supernoded.clock import Clock
 from supernoded.closed_handle import ClosedHandle
 from supernoded.deeds import ASSUMED, SENT, Deed, Record, has_more_running, read_record, say_outcomes, take
@@ -49,7 +50,6 @@ from supernoded.parts import (
 )
 from supernoded.reading import make_reading, quote
 from supernoded.seeing import find_least, find_most, is_read, list_numbers, list_words, say_why
-from supernoded.shedding import ShedRecord, ShedSensor, StagedShed
 from supernoded.state_file import StateFile
 from supernoded.topology import (
     CoolantLoop,
@@ -78,6 +78,8 @@ __all__ = [
     "SENT",
     "Action",
     "Actuator",
+    "CardFacts",
+    "CardState",
     "Case",
     "Cause",
     "Check",
@@ -128,11 +130,8 @@ __all__ = [
     "Sensor",
     "Setpoint",
     "Severity",
-    "ShedRecord",
-    "ShedSensor",
     "Sight",
     "Source",
-    "StagedShed",
     "State",
     "StateFile",
     "StatusError",
@@ -153,6 +152,7 @@ __all__ = [
     "ask_to_stop",
     "call_neighbour",
     "drop_replica",
+    "find_card_state",
     "find_least",
     "find_most",
     "find_replica",
@@ -167,6 +167,7 @@ __all__ = [
     "list_numbers",
     "list_words",
     "make_reading",
+    "may_be_released",
     "name_neighbour",
     "number_replica",
     "parse_plan",

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 
 from supernoded.clock import Clock
 from supernoded.cluster import topics
 from supernoded.cluster.digests import Digests, Speaker
-from supernoded.cluster.link.router import Handler
 from supernoded.cluster.link.session import Session
 from supernoded.cluster.roles.seats import Seats, Tenure
 from supernoded.duty import Duty, Known, Means
@@ -19,7 +18,7 @@ from supernoded.journal.writer import Journal
 from supernoded.model import NODE, Reading
 from supernoded.sampling import Take
 from supernoded.settings import Settings
-from supernoded.supervisor import describe, keep
+from supernoded.supervisor import Health, describe, keep
 
 
 class Rota:
@@ -51,9 +50,9 @@ class Rota:
         for duty in self.duties[1:]:
             duty.hear(readings, fresh_for)
 
-    def list_read(self) -> list[Reading]:
-        """The newest of what all scopes here have read."""
-        return [reading for duty in self.duties for reading in duty.list_read()]
+    def list_read(self, quantities: Collection[str]) -> list[Reading]:
+        """The newest of what all scopes here have read of these."""
+        return [reading for duty in self.duties for reading in duty.list_read(quantities)]
 
     async def run(self) -> None:
         """Until cancelled; then every duty ends, while its seat is still held."""
@@ -126,20 +125,23 @@ def _name(duty: Duty) -> str:
 
 
 def open_digests(
-    settings: Settings, rota: Rota, session: Session, speaker: Speaker, watched: frozenset[str], clock: Clock
+    settings: Settings, rota: Rota, session: Session, speaker: Speaker, watched: frozenset[str], clock: Clock, health: Health
 ) -> Digests | None:
     """What any scope here reads goes to the roles of other nodes by digest, where there are any, and theirs to our roles."""
     nodes = [node.name for node in settings.topology.nodes]
     if not watched or len(nodes) < 2:
         return None
-    digests = Digests(speaker, clock, watched, nodes, rota.list_read, session.publish, rota.hear, rota.list_watched)
+    newest, take, wanted = partial(rota.list_read, watched), rota.hear, rota.list_watched
+    digests = Digests(speaker, clock, watched, nodes, newest, session.publish, take, wanted, health.report)
     rota.followers.append(digests.note)
-    rota.on_change.append(partial(_listen, rota, session, topics.of_nodes(settings.cluster, "digest"), digests.hear))
+    rota.on_change.append(partial(_listen, rota, session, topics.of_nodes(settings.cluster, "digest"), digests))
+    session.on_link.append(digests.listen_anew)
     return digests
 
 
-def _listen(rota: Rota, session: Session, filter_: str, hear: Handler) -> None:
+def _listen(rota: Rota, session: Session, filter_: str, digests: Digests) -> None:
     """Hear the others while a role here has use for it: a thousand nodes that all heard each other would drown their broker."""
-    session.off(filter_, hear)
+    session.off(filter_, digests.hear)
+    digests.listen_anew()
     if rota.list_watched():
-        session.on(filter_, hear)
+        session.on(filter_, digests.hear)

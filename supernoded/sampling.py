@@ -39,17 +39,18 @@ class Scale:
     def _weigh_one(self, reading: Reading) -> Reading:
         if reading.state is not State.GOOD:
             return reading
-        fault = find_fault(reading)
-        if fault is not None:
-            return as_unknown(reading, fault)
         key = reading.subject, reading.quantity, reading.source
         before = self._good.get(key)
-        jump = find_jump(before, reading) if before is not None else None
-        if jump is not None:
-            doubted = self._doubted.get(key)
-            if doubted is None or find_jump(doubted, reading) is not None:
-                self._doubted[key] = reading
-                return as_unknown(reading, jump)
+        if before is None or before.value != reading.value or before.unit != reading.unit:  # else it is as plausible as it was
+            fault = find_fault(reading)
+            if fault is not None:
+                return as_unknown(reading, fault)
+            jump = find_jump(before, reading) if before is not None else None
+            if jump is not None:
+                doubted = self._doubted.get(key)
+                if doubted is None or find_jump(doubted, reading) is not None:
+                    self._doubted[key] = reading
+                    return as_unknown(reading, jump)
         self._doubted.pop(key, None)
         self._good[key] = reading
         return reading

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from supernoded.history import View
+from supernoded.model import State
 
 
 def list_numbers(seen: View, quantity: str, subject: str) -> list[float]:
     """What each source that is fresh and GOOD reads, in the order of their names."""
-    found = (seen.number(quantity, subject, source) for source in seen.sources(quantity, subject))
-    return [number for number in found if number is not None]
+    readings = (one for one in seen.told(quantity, subject).values() if one.state is State.GOOD)
+    return [one.value for one in readings if isinstance(one.value, int | float)]
 
 
 def find_least(seen: View, quantity: str, subject: str) -> float | None:

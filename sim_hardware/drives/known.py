@@ -19,6 +19,7 @@ from supernoded.chaos.drive import ACTION
 from supernoded.clock import SystemClock
 from supernoded.errors import ChaosError
 from supernoded.job.parts import JobActuator
+from supernoded.job.troubles import TROUBLE
 from supernoded.limits import Limits
 from supernoded.outlets import SWITCH_KINDS
 from supernoded.registry import collect, discover
@@ -77,7 +78,7 @@ def list_tellings() -> frozenset[str]:
 
     parts = collect(discover(), {}, node_for)
     kinds = ORDERS.union(*(actuator.kinds for actuator in parts.actuators))
-    return frozenset({rule.kind for rule in parts.rules} | {f"{ACTION}{kind}" for kind in kinds})
+    return frozenset({rule.kind for rule in parts.rules} | {TROUBLE} | {f"{ACTION}{kind}" for kind in kinds})
 
 
 @cache
@@ -132,6 +133,7 @@ def _list_subjects(rack: Rack, measured: set[str]) -> Mapping[str, Sequence[str]
         ],
         "broker": ["broker"],
         "database": ["database"],
+        "storage": ["storage"],  # of checkpoints
         "tool": [f"{node}/{tool}" for node in nodes for tool in TOOLS],
         "network": ["network"],  # between nodes, broker and database
         "fleet": ["fleet"],  # all nodes together, as daemons tell of them

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeVar
 
@@ -20,6 +21,7 @@ from supernoded.settings import SITE
 D = TypeVar("D", bound=msgspec.Struct)
 
 TOPOLOGY = "topology.toml"
+VAULTS = "vaults"  # the tiers of real ones, in a site's folder: a folder a node, and the one of all
 DURABLE = "durable"  # where the simulated vaults say that steps are
 
 
@@ -54,11 +56,19 @@ def write_settings(rack: Rack, node: str, places: Places, more: str = "", off: t
         "hooks": {verb: ["cardctl", verb, "{card}"] for verb in ("isolate", "release", "test")},
         "keys": write_keys(rack, node, places.folder, places.seed),
         "mqtt": {"host": host, "port": port},
-        "vault": {"durable": str(places.folder / DURABLE)},
+        "vault": _list_tiers(rack, node, places.folder),
         "admin": {"group": "", "operators": ""},
         "plugins": {name: told for name, told in list_plugins(rack, node, places).items() if name not in absent},
     }
     return tomli_w.dumps(merge(table, wanted))
+
+
+def _list_tiers(rack: Rack, node: str, folder: Path) -> dict[str, Any]:
+    """Where checkpoints are; of real vaults the first node's takes the snapshots of the pool."""
+    if rack.sim.job is None or not rack.sim.job.vault:
+        return {"durable": str(folder / DURABLE)}
+    home, is_first = folder / VAULTS, node == rack.nodes[0].name
+    return {"durable": str(home / DURABLE), "shared": str(home / node), "headroom_mb": 0, "dsm": {"each": is_first}}
 
 
 def seat_roles(rack: Rack) -> dict[str, str]:

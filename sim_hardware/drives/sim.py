@@ -22,12 +22,14 @@ from sim_hardware.drives.settings import TOPOLOGY, write_settings, write_site
 from sim_hardware.drives.site import SimSite
 from sim_hardware.drives.software import SimSoftware
 from sim_hardware.drives.stage import RigStage, let_act
+from sim_hardware.drives.vaults.living import find_home, install_vaults, open_stores
 from sim_hardware.drives.venues import SimNetwork
 from sim_hardware.drives.wires import SYSFS
 from sim_hardware.loop import SimLoop
 from sim_hardware.loop.play import virtual_time
 from sim_hardware.rig import Rig
 from sim_hardware.stand_ins import STAND_INS
+from sim_hardware.stand_ins.vaults import WrongVault
 from sim_hardware.world import World
 from supernoded.chaos.drive import Played, Setup, Stage
 from supernoded.errors import ChaosError
@@ -45,7 +47,10 @@ class Sim(Repertoire):
     def play(self, setup: Setup, direct: Callable[[Stage], Coroutine[Any, Any, T]]) -> Played[T]:
         """See `Drive.play`."""
         loop = SimLoop(setup.seed)
-        with tempfile.TemporaryDirectory(prefix="supernoded-sim-") as folder, virtual_time(loop):
+        with (
+            tempfile.TemporaryDirectory(prefix="supernoded-sim-", dir=find_home(load_known_rack(setup.rack))) as folder,
+            virtual_time(loop),
+        ):
             loop.leave_out(folder)
             main = loop.create_task(_play(loop, setup, Path(folder), direct))
             _bound(loop, setup.max_wall, main)
@@ -70,14 +75,24 @@ async def _play(loop: SimLoop, setup: Setup, folder: Path, direct: Callable[[Sta
         stage = RigStage(rig, physics=setup.physics)
         stage.observer = Observer(site.broker, CLUSTER, loop.time, stage.wake)
         loop.spawn("observer", stage.observer.run)
-        rig.software = SimSoftware(site, folder)
-        if setup.plugins != ():
-            _start_daemons(site, rig, setup, folder)
-            _start_ranks(loop, site, rig, folder)
-        if setup.stand_in:
-            loop.spawn("stand-in", lambda: let_act(STAND_INS[setup.stand_in](), rig))
+        _set_up(site, rig, setup, folder)
         await stage.observer.listening.wait()
         return await direct(stage)
+
+
+def _set_up(site: SimSite, rig: Rig, setup: Setup, folder: Path) -> None:
+    """All that runs beside the rig: tiers, daemons, ranks, vaults, or what stands in for them."""
+    rig.stores = stores = open_stores(site, rig, folder)
+    stand_in = STAND_INS[setup.stand_in]() if setup.stand_in else None
+    wrong = stand_in if isinstance(stand_in, WrongVault) else None
+    if setup.plugins != ():
+        _start_daemons(site, rig, setup, folder)
+        _start_ranks(site.loop, site, rig, folder)
+    keeps = stores is not None and (setup.plugins != () or wrong is not None)
+    start_vault = install_vaults(site, rig, stores, folder, wrong) if stores is not None and keeps else None
+    rig.software = SimSoftware(site, folder, start_vault)
+    if stand_in is not None:
+        site.loop.spawn("stand-in", lambda: let_act(stand_in, rig))
 
 
 def _start_daemons(site: SimSite, rig: Rig, setup: Setup, folder: Path) -> None:
@@ -103,7 +118,7 @@ def open_door(site: SimSite, node: str) -> str:
 
 def _start_ranks(loop: SimLoop, site: SimSite, rig: Rig, folder: Path) -> None:
     """The job's processes, on the hosts of their nodes."""
-    crew = Crew(rig.world, lambda node: site.clocks[node].now())
+    crew = Crew(rig.world, lambda node: site.clocks[node].now(), rig.stores)
     if crew.peers:
         loop.spawn("job", partial(look_after, crew))
         for node in rig.world.rack.nodes:

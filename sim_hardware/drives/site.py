@@ -62,7 +62,7 @@ class SimSite:
             start()
 
     async def _live(self, node: str, machine: str, config: Path) -> None:
-        log = self._log(machine)
+        log = self.log(machine)
         if machine in self.clocks:
             self.clocks[machine].begin_life()
         try:
@@ -76,7 +76,7 @@ class SimSite:
     def ports(self, node: str, log: logging.Logger, machine: str = "") -> Ports:
         """The world as this node sees it from its machine, or from another."""
         machine = machine or node
-        clock = self.clocks.setdefault(machine, SimClock(self.loop, machine, skew=self._skew * len(self.clocks)))
+        clock = self.find_clock(machine)
         process = self.loop.processes[machine]
         return Ports(
             clock=clock,
@@ -92,6 +92,10 @@ class SimSite:
             chores=lambda _, __: None,
             plugins=lambda settings: list(self._plugins(settings)),
         )
+
+    def find_clock(self, machine: str) -> SimClock:
+        """A machine's clock, which outlives its processes."""
+        return self.clocks.setdefault(machine, SimClock(self.loop, machine, skew=self._skew * len(self.clocks)))
 
     def _find_host(self, node: str) -> SimHost:
         """The machine, which outlives its daemons."""
@@ -111,12 +115,13 @@ class SimSite:
             return None
         return self.database.open(node, settings.state.parent / "database.db", clock, log)
 
-    def _log(self, node: str) -> logging.Logger:
+    def log(self, node: str) -> logging.Logger:
         """A logger whose lines go into the trace."""
         log = logging.getLogger(f"supernoded.sim.{node}")
         log.handlers[:] = [_Tracing(self.loop, node)]
         log.setLevel(logging.INFO)
         log.propagate = False
+        self.loop.on_close.append(log.handlers.clear)  # loggers live for ever, and must not keep this world
         return log
 
 

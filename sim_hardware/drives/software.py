@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import tomli_w
@@ -9,6 +10,7 @@ from msgspec import toml
 
 from sim_hardware.devices.tools.gauges import read_text
 from sim_hardware.drives.site import SimSite
+from sim_hardware.faults.storage import read_vault
 from sim_hardware.loop import Process
 
 BROKER, DATABASE = "broker", "database"
@@ -18,8 +20,8 @@ LOOK_S = 1.0  # between two looks whether a node has booted
 class SimSoftware:
     """See `sim_hardware.rig.Software`. The settings of the daemons are in `folder`, a file a node."""
 
-    def __init__(self, site: SimSite, folder: Path) -> None:
-        self._site, self._folder = site, folder
+    def __init__(self, site: SimSite, folder: Path, start_vault: Callable[[str], None] | None = None) -> None:
+        self._site, self._folder, self._start_vault = site, folder, start_vault
         self._dark: dict[str, None] = {}
 
     def kill(self, name: str) -> None:
@@ -41,6 +43,9 @@ class SimSoftware:
             self._site.broker.start()
         elif name == DATABASE:
             self._site.database.start()
+        elif (node := read_vault(name)) and self._start_vault is not None:
+            if node not in self._dark:
+                self._start_vault(node)
         elif (config := self._folder / f"{name}.toml").exists():
             self._site.start(name, config)
 

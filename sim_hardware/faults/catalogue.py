@@ -25,6 +25,7 @@ from sim_hardware.faults import (
     schedulers,
     sensors,
     software,
+    storage,
     tools,
     ups,
 )
@@ -51,6 +52,7 @@ _ROOMS = (
     machines,
     network,
     schedulers,
+    storage,
 )
 
 CATALOGUE: Mapping[str, Kind[Any]] = MappingProxyType({kind.kind: kind for room in _ROOMS for kind in room.KINDS})

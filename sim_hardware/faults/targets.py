@@ -102,6 +102,7 @@ _FAMILIES: Mapping[str, Callable[[Rig], Iterable[str]]] = MappingProxyType(
         "line": lambda rig: (f"line/{line.name}" for line in rig.lines.values()),
         "tool": lambda rig: (f"{node}/{tool}" for node in rig.tools for tool in TOOLS),
         "sensor": lambda rig: (f"{sensor.subject}:{sensor.quantity}" for sensor in sensors(rig.world.site)),
+        "storage": lambda _rig: ("storage",),
         "broker": lambda _rig: ("broker",),
         "database": lambda _rig: ("database",),
         "network": lambda _rig: ("network",),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import random
 import sys
 import time
@@ -16,6 +17,7 @@ from sim_hardware.loop.simloop import SimLoop
 
 T = TypeVar("T")
 
+YOUNG = 20_000  # objects between two looks for garbage: nearly all of a turn are gone by its end without one
 PATIENCE = 60.0  # virtual seconds that the site's tasks may take to be cancelled
 TEST_TOOLS = frozenset({"_pytest", "pytest", "pytest_timeout", "pytest_asyncio", "xdist", "execnet", "hypothesis"})
 REQUEST_NUMBERS = (  # pysnmp counts in these for as long as the process lives, from a random start
@@ -45,6 +47,9 @@ def virtual_time(loop: SimLoop) -> Iterator[SimLoop]:
     restore = _replace_clocks(loop)
     _renew_request_numbers()
     asyncio.set_event_loop(loop)
+    thresholds = gc.get_threshold()
+    gc.freeze()  # what was there before is no garbage of the play, and is not looked through again and again
+    gc.set_threshold(YOUNG, *thresholds[1:])
     try:
         yield loop
     finally:
@@ -55,6 +60,8 @@ def virtual_time(loop: SimLoop) -> Iterator[SimLoop]:
             loop.close()
             restore()
             random.setstate(dice)
+            gc.set_threshold(*thresholds)
+            gc.unfreeze()
 
 
 def _stop(loop: SimLoop) -> None:

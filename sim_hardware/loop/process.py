@@ -54,7 +54,7 @@ class Process:
         """Whether this callback may run now. That of a paused process is kept for later, that of a dead one until the end of the world."""
         if self.before_turn is not None and not self.dead and not self.paused:
             self.before_turn(self)
-        if self.dead or self.paused:
+        if self.exit_code is not None or self.paused:
             self.held.append(turn)
             return False
         self.turns += 1
@@ -77,15 +77,16 @@ class Turn(asyncio.Handle):
         super().__init__(callback, args, loop, context)
         self.process = process
 
-    def _run(self) -> None:
+    def take(self) -> None:
+        """Call it, as its process."""
         if self.process.admits(self):
-            super()._run()
+            self._run()
 
 
 class TimedTurn(asyncio.TimerHandle):
-    """A turn that is due at a time; of two that are due together the one made first comes first."""
+    """A turn that is due at a time."""
 
-    __slots__ = ("process", "sequence")
+    __slots__ = ("process",)
 
     def __init__(
         self,
@@ -96,20 +97,12 @@ class TimedTurn(asyncio.TimerHandle):
         *,
         context: Context,
         process: Process,
-        sequence: int,
     ) -> None:
         super().__init__(when, callback, args, loop, context)
         self._scheduled = True  # the stdlib's own mark, read when a timer is cancelled
         self.process = process
-        self.sequence = sequence
 
-    def __lt__(self, other: object) -> bool:
-        if not isinstance(other, TimedTurn):
-            return NotImplemented
-        return (self.when(), self.sequence) < (other.when(), other.sequence)
-
-    __hash__ = asyncio.TimerHandle.__hash__
-
-    def _run(self) -> None:
+    def take(self) -> None:
+        """Call it, as its process."""
         if self.process.admits(self):
-            super()._run()
+            self._run()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import heapq
-import selectors
 import threading
 from collections import deque
 from collections.abc import AsyncGenerator, Callable, Coroutine, Generator
@@ -18,6 +17,8 @@ from sim_hardware.loop.tasks import StableFuture, StableTask
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
 
+RESOLUTION = 1e-9  # seconds within which timers are due together
+FEW = 100  # cancelled timers that are left where they are
 BUSY_LIMIT = 100_000  # rounds without time passing; a busy wait is caught within a second or so, real work needs a few hundred
 
 
@@ -39,37 +40,26 @@ class Failure:
     error: BaseException | None
 
 
-class _Jump(selectors.SelectSelector):
-    """Never waits: it asks the loop to jump instead."""
-
-    def __init__(self, jump: Callable[[float | None], None]) -> None:
-        super().__init__()
-        self.jump = jump
-
-    def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
-        self.jump(timeout)
-        return []
-
-
 class VirtualTimeLoop(asyncio.SelectorEventLoop):
     """Virtual time, turns that belong to processes, stable hashes, and no exception that vanishes.
 
     What belongs to no process belongs to `site`, the process that is always there.
     """
 
-    _ready: deque[Turn | TimedTurn]  # the stdlib's own two queues: the loop has no other door for a handle of one's own class
-    _scheduled: list[TimedTurn]
+    _ready: deque[Turn | TimedTurn]  # the stdlib's own queue: the loop has no other door for a handle of one's own class
+    _stopping: bool
     _thread_id: int | None
+    _timer_cancelled_count: int
 
     def __init__(self) -> None:
         self._at = 0.0
         self._number = 0
         self._busy = 0
         self.failures: list[Failure] = []
-        super().__init__(_Jump(self._jump))
+        self._timers: list[tuple[float, int, TimedTurn]] = []  # a heap; of two that are due together the one made first comes first
+        super().__init__()
         self.site = Process("site", 0, "site", 1, self.create_future())
         self.lives = [self.site]  # every process that ever was, in order of birth
-        self._clock_resolution = 1e-9
 
     # time
 
@@ -77,12 +67,35 @@ class VirtualTimeLoop(asyncio.SelectorEventLoop):
         """Virtual seconds since the start."""
         return self._at
 
-    def _jump(self, timeout: float | None) -> None:
-        if timeout is None:
+    def _run_once(self) -> None:
+        """The stdlib's round, but that it jumps to the next timer where that would wait."""
+        self._drop_cancelled()
+        timers, ready = self._timers, self._ready
+        self._pass_time(wait=not ready and not self._stopping)
+        due = self._at + RESOLUTION
+        while timers and timers[0][0] < due:
+            ready.append(heapq.heappop(timers)[2])
+        for _ in range(len(ready)):
+            turn = ready.popleft()
+            if not turn.cancelled():
+                turn.take()
+
+    def _drop_cancelled(self) -> None:
+        """Timers that were cancelled: the next ones, and all where they are most."""
+        timers = self._timers
+        if self._timer_cancelled_count > FEW and 2 * self._timer_cancelled_count > len(timers):
+            timers[:] = [timer for timer in timers if not timer[2].cancelled()]
+            heapq.heapify(timers)
+            self._timer_cancelled_count = 0
+        while timers and timers[0][2].cancelled():
+            heapq.heappop(timers)
+            self._timer_cancelled_count -= 1
+
+    def _pass_time(self, *, wait: bool) -> None:
+        if wait and not self._timers:
             raise Deadlock(f"at {self._at:.3f} s nothing is due; waiting: {', '.join(self.waiting()) or 'no task'}")
-        if timeout > 0:
-            self._at = max(self._at, float(self._scheduled[0].when()))
-            self._busy = 0
+        if wait and self._timers[0][0] > self._at:
+            self._at, self._busy = float(self._timers[0][0]), 0
             return
         self._busy += 1
         if self._busy > BUSY_LIMIT:
@@ -131,8 +144,8 @@ class VirtualTimeLoop(asyncio.SelectorEventLoop):
         """Run a callback at a virtual time, as the process of its context."""
         self._refuse_closed()
         context = copy_context() if context is None else context
-        turn = TimedTurn(when, callback, args, self, context=context, process=self.owner(context), sequence=self.number())
-        heapq.heappush(self._scheduled, turn)
+        turn = TimedTurn(when, callback, args, self, context=context, process=self.owner(context))
+        heapq.heappush(self._timers, (when, self.number(), turn))
         return turn
 
     def _refuse_closed(self) -> None:

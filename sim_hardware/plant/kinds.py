@@ -31,6 +31,7 @@ ring        ring.broken ring.closed ring.mode_changed
 switch      switch.dropping switch.kept
 *           block.worn block.read_error pool.synced pool.sync_failed snapshot.taken snapshot.torn
 job         checkpoint.requested checkpoint.begun checkpoint.committed checkpoint.failed checkpoint.withdrawn
+job         checkpoint.durable checkpoint.gone checkpoint.lost snapshot.published
 job         comm.timeout
 job         job.hung job.recovered job.lost job.aborted job.resumed job.restoring job.stopped job.remapped job.replica_dropped
 rank        rank.silent rank.recovered

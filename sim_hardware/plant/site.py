@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
 from types import MappingProxyType, ModuleType
 from typing import Any
 
@@ -88,12 +89,18 @@ def apply(site: Site, time: float, order: Order) -> Site:
 
 def sense(site: Site, subject: str, quantity: str) -> Value:
     """The truth of one sensor. Raises UnknownSensorError."""
-    name = _SENSED_BY.get(quantity) or _SENSED_BY.get(quantity.partition(".")[0])
-    state = getattr(site, name) if name is not None else None
-    if name is None or state is None:
+    name = _find_part(quantity)
+    state = getattr(site, name, None)
+    if state is None:
         raise UnknownSensorError(f"{subject} has no sensor of {quantity}; `supernode-sim sensors` lists those that there are")
     value: Value = PARTS[name].sense(state, subject, quantity)
     return value
+
+
+@cache
+def _find_part(quantity: str) -> str:
+    """The part that has the sensors of a quantity; empty = none has."""
+    return _SENSED_BY.get(quantity) or _SENSED_BY.get(quantity.partition(".")[0], "")
 
 
 def sensors(site: Site) -> Iterator[Sensor]:

@@ -171,6 +171,8 @@ class SimJob(_Table, frozen=True, kw_only=True):
     step_s: Positive = 2.0
     save_s: Positive = 6.0  # a whole save at full speed
     checkpoint_every_s: Positive = 600.0
+    vault: bool = False  # in virtual time its checkpoints are files, which a real vault looks after; else what is saved is durable
+    restore_s: Positive = 60.0  # a whole restore from durable storage; from shared memory it takes half of a save
     tensor: int = 8  # TP x PP x DP need not cover the world: DP takes what is left
     pipeline: int = 1
 

@@ -13,6 +13,7 @@ from typing import Protocol
 from sim_hardware.devices.panel import Panel
 from sim_hardware.stand_ins.cards import BlameTheCardAlways, IsolateAtOnce, ShrinkByOne
 from sim_hardware.stand_ins.careful import Careful
+from sim_hardware.stand_ins.vaults import CopyInPlace, CopyOnce, NoVault, SnapshotBlindly
 from sim_hardware.stand_ins.wrong import (
     AlwaysShed,
     AlwaysStop,
@@ -51,5 +52,9 @@ STAND_INS: Mapping[str, Callable[[], StandIn]] = MappingProxyType(
         "isolate-at-once": IsolateAtOnce,
         "shrink-by-one": ShrinkByOne,
         "blame-the-card-always": BlameTheCardAlways,
+        "no-vault": NoVault,
+        "snapshot-blindly": SnapshotBlindly,
+        "copy-in-place": CopyInPlace,
+        "copy-once": CopyOnce,
     }
 )

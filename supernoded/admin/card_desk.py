@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from supernoded.admin.desk import Caller
 from supernoded.cards.by_hand import CARD, CHANGE, DO, LOOK, OWNER, PASSED, REASON, SAID, TEST, TEST_S, USERS
 from supernoded.cards.fence import describe_holds
-from supernoded.cards.state import Facts, gather_facts, judge_state
+from supernoded.cards.showing import Known, gather, judge_state
 from supernoded.cards.subjects import find_node, find_slot, list_all_cards
 from supernoded.cards.trial import find_users
 from supernoded.cluster.commands.commander import Commander
@@ -89,7 +89,7 @@ class CardDesk:
         spares, incidents = {spare.card for spare in site.spares}, self._h.incidents
         rows = []
         for card, found in by_card.items():
-            facts = gather_facts(
+            known = gather(
                 card,
                 found,
                 holds=self._h.holds.of(card),
@@ -99,7 +99,7 @@ class CardDesk:
                 testing=self._h.cards.trial.is_testing(card),
                 fenced=self._h.cards.fence.is_fenced(card),
             )
-            rows.append(make_row(card, facts, found, site.serial(card)))
+            rows.append(make_row(card, known, found, site.serial(card)))
         return Cards(now=self._now(), cards=tuple(rows))
 
     async def _ask_users(self, subject: str) -> dict[str, tuple[str, ...]]:
@@ -217,20 +217,20 @@ class CardDesk:
         return next((str(reading.value) for reading in good), self._h.settings.topology.serial(subject))
 
 
-def make_row(card: str, facts: Facts, readings: Sequence[Reading], described: str) -> CardRow:
+def make_row(card: str, known: Known, readings: Sequence[Reading], described: str) -> CardRow:
     """A card for people; `described` is its serial number as the topology has it."""
-    state, text = judge_state(facts)
+    state, text = judge_state(known)
     good = [reading for reading in readings if reading.state is State.GOOD]
     flags = {flag for one in good if one.quantity == "card.health" and isinstance(one.value, frozenset) for flag in one.value}
     return CardRow(
         subject=card,
-        serial=facts.serial or described,
+        serial=known.serial or described,
         state=state.value,
         text=text,
-        ranks=facts.ranks,
+        ranks=known.ranks,
         temperature=max((one.value for one in good if one.quantity == "card.temperature" and isinstance(one.value, float)), default=None),
         health=tuple(sorted(flags)),
-        holds=tuple(hold.id for hold in facts.holds),
+        holds=tuple(hold.id for hold in known.holds),
     )
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from supernoded.clock import Clock
-from supernoded.errors import RefusedError, SupernodedError
+from supernoded.errors import FailedError, SupernodedError
 from supernoded.supervisor import BUGS, describe
 
 SOON = 1.0  # seconds that an order waits for its errand: whoever has it done from another node waits for an answer (ours)
@@ -17,13 +17,13 @@ MOST = 256  # ends that are remembered (ours)
 
 @dataclass
 class Errand:
-    """One piece of work. `trouble` says why it failed or was `refused`, `text` what it has found; both are empty while it runs."""
+    """One piece of work. `trouble` says why there is no end of it, or that it has `failed`; `text` what it has found."""
 
     began: float
     running: bool = True
     text: str = ""
     trouble: str = ""
-    refused: bool = False
+    failed: bool = False  # it came to its end, and that is bad; what could not be done to its end has not failed
 
 
 class Errands:
@@ -67,7 +67,7 @@ async def _do(errand: Errand, work: Coroutine[Any, Any, str]) -> None:
         errand.text = await work
         errand.trouble = ""
     except SupernodedError as error:
-        errand.trouble, errand.refused = str(error), isinstance(error, RefusedError)
+        errand.trouble, errand.failed = str(error), isinstance(error, FailedError)
     except BUGS as error:  # such as a device plugin's: it costs this piece of work alone
         errand.trouble = describe(error)
     finally:

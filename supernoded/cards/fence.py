@@ -34,6 +34,7 @@ class Fenced(msgspec.Struct, frozen=True, kw_only=True):
     reason: str
     serial: str = ""
     said: str = ""  # by the site's program
+    proven: str | None = None  # the serial number with which it has passed a test since
 
 
 class Record(msgspec.Struct, frozen=True):
@@ -113,6 +114,18 @@ class Fence:
                 await self._keep({other: fenced for other, fenced in before.items() if other != card})
         await self.write_roster()
         return said
+
+    def is_proven(self, card: str) -> bool:
+        """Whether the card that is in the slot now has passed a test since it was fenced; as of the last look at the record."""
+        fenced = (self.known or {}).get(card)
+        return fenced is not None and fenced.proven == self._serial_of(card)
+
+    async def note_passed(self, card: str, serial: str) -> None:
+        """It has passed a test; of one that is not fenced nothing is written. Raises WireError."""
+        async with self._free:
+            before = (await self._record.read()).cards
+            if card in before:
+                await self._keep({**before, card: msgspec.structs.replace(before[card], proven=serial)})
 
     async def write_roster(self) -> None:
         """Say in `cards.json` what holds now. Raises WireError; while the holds are not known it stays as it is."""

@@ -14,7 +14,7 @@ from supernoded.reading import make_reading
 
 
 class FenceSensor:
-    """Reads which cards of this node are fenced, for people and for other nodes: `card.isolated`."""
+    """Reads which cards of this node are fenced, and which of these have passed a test since, for people and for other nodes."""
 
     scope, period, timeout = NODE, 5.0, 1.0
 
@@ -24,9 +24,11 @@ class FenceSensor:
 
     async def read(self) -> Sequence[Reading]:
         """All cards, by what was written down last; none before that was looked at."""
-        now = self._clock.now()
-        known = self._fence.known
-        return [] if known is None else [make_reading(card, "card.isolated", float(card in known), "1", now) for card in self._fence.cards]
+        now, known = self._clock.now(), self._fence.known
+        if known is None:
+            return []
+        isolated = [make_reading(card, "card.isolated", float(card in known), "1", now) for card in self._fence.cards]
+        return isolated + [make_reading(card, "card.proven", float(self._fence.is_proven(card)), "1", now) for card in known]
 
 
 class FenceActuator:

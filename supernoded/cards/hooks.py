@@ -10,7 +10,7 @@ from itertools import takewhile
 from typing import Literal
 
 from supernoded.cards.subjects import find_node, find_slot
-from supernoded.errors import WireError
+from supernoded.errors import FailedError, WireError
 from supernoded.model import NODE
 from supernoded.settings.cluster import BLANKS, Hooks
 from supernoded.wire import Wires
@@ -18,6 +18,7 @@ from supernoded.wire import Wires
 Verb = Literal["isolate", "release", "test", "drain", "undrain"]
 
 LAST_WORDS = 300  # characters of what a program printed last that are passed on (ours)
+UNSTARTED = (126, 127)  # codes by which a shell says that it could not start what it should (POSIX.1-2017, Shell, 2.8.2)
 _BLANK = re.compile(rf"\{{({'|'.join(BLANKS)})\}}")
 
 
@@ -55,7 +56,11 @@ class SiteHooks:
         return bool(self._words(verb))
 
     async def call(self, verb: Verb, occasion: Occasion) -> str:
-        """Run it to its end, and give what it printed last. Raises WireError when it is absent, fails or is killed for its time."""
+        """Run it to its end, and give what it printed last.
+
+        Raises FailedError when it ends with a code that is its own; another WireError when it cannot be started, as a shell tells by
+        `UNSTARTED`, or is killed, for its time or by a signal.
+        """
         words = self._words(verb)
         fixed = tuple(takewhile(lambda word: _BLANK.search(word) is None, words)) or words[:1]
         arguments = fill_in(words[len(fixed) :], occasion)
@@ -65,7 +70,8 @@ class SiteHooks:
         said = find_last_words(answer.err) or find_last_words(answer.out)
         if answer.code != 0:
             how = f"ended with code {answer.code}" if answer.code > 0 else f"was ended by signal {-answer.code}"
-            raise WireError(f"[hooks] {verb}: {' '.join((*fixed, *arguments))[:LAST_WORDS]} {how}{': ' if said else ''}{said}")
+            text = f"[hooks] {verb}: {' '.join((*fixed, *arguments))[:LAST_WORDS]} {how}{': ' if said else ''}{said}"
+            raise FailedError(text) if answer.code > 0 and answer.code not in UNSTARTED else WireError(text)
         return find_last_words(answer.out) or said
 
     def _words(self, verb: Verb) -> tuple[str, ...]:

@@ -63,6 +63,7 @@ class Cards:
             serial_of=self.find_serial,
         )
         self.trial = Trial(self.hooks, clock, settings.hooks.test_s, self.find_ranks, self.find_serial)
+        self.trial.on_passed.append(self._note_passed)
         programs: dict[str, bool] = {verb: self.hooks.has(verb) for verb in _FENCING}
         self.by_hand = ByHand(self.fence, self.trial, clock, programs=programs)
         self.sensor = FenceSensor(self.fence, clock)
@@ -97,6 +98,14 @@ class Cards:
     def find_ranks(self, card: str) -> list[str]:
         """The ranks that run on a card."""
         return find_users(self._outlook.readings(), card)
+
+    async def _note_passed(self, card: str, serial: str) -> None:
+        try:
+            await self.fence.note_passed(card, serial)
+        except WireError as error:
+            self._health.report(f"test of {card}", f"was passed, which is not written down: {error}")
+        else:
+            self._health.report(f"test of {card}", "")
 
     async def run(self) -> None:
         """Keep `cards.json` true, and a place in the kernel's log; until cancelled."""

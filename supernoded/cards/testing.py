@@ -28,11 +28,11 @@ class TrialActuator:
 
 
 def see_test(errand: Errand | None, now: float, test_s: float) -> Sight:
-    """How a test stands. One that was refused in its course is not a test that failed."""
+    """How a test stands. Only one that came to its end has failed; what kept it from that says nothing of the card, and is to be mended."""
     if errand is None:
         return Sight(effect=Effect.ABSENT, text="it is not under test")
     if errand.running:
         return Sight(effect=Effect.UNKNOWN, text=f"under test, {now - errand.began:.0f} of {test_s:g} s")
     if errand.trouble:
-        return Sight(effect=Effect.ABSENT, text=errand.trouble, final=not errand.refused)
+        return Sight(effect=Effect.ABSENT, text=errand.trouble, final=errand.failed, refused=not errand.failed)
     return Sight(effect=Effect.PRESENT, text=errand.text)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
 from supernoded.cards.errands import Errand, Errands
 from supernoded.cards.hooks import Occasion, SiteHooks
 from supernoded.cards.watching import WATCHED, Key, Told, is_answer, judge_watch
 from supernoded.clock import Clock
-from supernoded.errors import RefusedError, WireError
+from supernoded.errors import FailedError, RefusedError, WireError
 from supernoded.model import Reading
 
 MOST = 20_000  # readings of one watch (ours)
@@ -29,6 +29,7 @@ class Trial:
         self, hooks: SiteHooks, clock: Clock, test_s: float, find_ranks: Callable[[str], list[str]], serial_of: Callable[[str], str]
     ) -> None:
         self._hooks, self._clock, self.test_s, self.find_ranks, self._serial_of = hooks, clock, test_s, find_ranks, serial_of
+        self.on_passed: list[Callable[[str, str], Awaitable[None]]] = []  # told card and serial number; they raise nothing
         self._errands = Errands(clock)
         self._latest: dict[str, dict[Key, Told]] = {}  # by card
         self._watches: dict[str, list[Told]] = {}  # of the cards under test
@@ -75,11 +76,21 @@ class Trial:
 
     async def _test(self, card: str, serial: str, reason: str) -> str:
         try:
-            if self._hooks.has("test"):
-                return f"passed: {await self._hooks.call('test', Occasion(card, serial, reason)) or 'the test ended with code 0'}"
-            return await self._watch(card, serial)
+            said = await self._run(card, serial, reason)
+        except (FailedError, RefusedError):
+            raise
+        except WireError as error:  # of the program, and nothing of the card
+            raise RefusedError(f"{card} was not tested; see to `hooks.test` and `hooks.test_s`: {error}") from error
         finally:
             self._watches.pop(card, None)
+        for note in self.on_passed:
+            await note(card, serial)
+        return said
+
+    async def _run(self, card: str, serial: str, reason: str) -> str:
+        if self._hooks.has("test"):
+            return f"passed: {await self._hooks.call('test', Occasion(card, serial, reason)) or 'the test ended with code 0'}"
+        return await self._watch(card, serial)
 
     def _has_answered(self, since: float) -> bool:
         """Whether any card has, when the node has others that could."""
@@ -95,5 +106,5 @@ class Trial:
         if seen.faults and not self._has_answered(begin):
             raise RefusedError(f"{card} was not tested: no card of its node answered in {self.test_s:g} s, so its tool is what hangs")
         if seen.faults:
-            raise WireError(f"{card} failed its test: {'; '.join(seen.faults)} ({seen.text})")
+            raise FailedError(f"{card} failed its test: {'; '.join(seen.faults)} ({seen.text})")
         return f"passed: watched for {self.test_s:g} s, {seen.text}"

@@ -42,6 +42,7 @@ STYLES = {  # a cell that is one of these words
     "suspect": "yellow",
     "isolating": "bold yellow",
     "isolated": "bold yellow",
+    "probation": "yellow",
     "absent": "bold red",
     "act": "bold",
     "READY": "bold green",

@@ -37,16 +37,20 @@ def make_order(action: Action, plan: str) -> Order:
 
 
 def shrink_plan(text: str, drop: tuple[int, ...]) -> str:
-    """The plan without these ranks, which are one whole replica (safety rule 31). Raises WireError for any other."""
+    """The plan without these ranks, which are whole replicas (safety rule 31). Raises WireError for any other."""
     if not text:
         raise WireError("ranks can be given up only as a whole replica, and the job has not told its plan; set SUPERNODED_PLAN")
     try:
         plan = parse_plan(text)
-        replica = find_replica(plan, drop[0])
-        if set(replica) != set(drop):
-            few = f"ranks {replica[0]} to {replica[-1]}"
-            raise WireError(f"{len(drop)} ranks from {drop[0]} are no whole replica of plan {text}: with rank {drop[0]} go {few}")
-        return format_plan(drop_replica(plan, number_replica(plan, drop[0]))[0])
+        numbers = sorted({number_replica(plan, rank) for rank in drop}, reverse=True)
+        for number in reversed(numbers):
+            replica = find_replica(plan, number * plan.replica_size)
+            if not set(replica) <= set(drop):
+                one, few = min(set(replica) & set(drop)), f"ranks {replica[0]} to {replica[-1]}"
+                raise WireError(f"{len(drop)} ranks from {drop[0]} are no whole replica of plan {text}: with rank {one} go {few}")
+        for number in numbers:
+            plan, _ = drop_replica(plan, number)
+        return format_plan(plan)
     except ValueError as error:
         raise WireError(str(error)) from error
 

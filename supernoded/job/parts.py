@@ -68,7 +68,7 @@ class JobActuator:
         launching = self._server.launching(job.name)
         looks: dict[str, Callable[[Action], Sight]] = {
             "job.checkpoint": partial(self._see_checkpoint, job),
-            "job.stop": partial(_see_stop, job),
+            "job.stop": partial(self._see_stop, job),
             "job.withdraw": partial(_see_withdrawal, job),
             "job.resume": partial(see_steps, job, launching),
         }
@@ -84,15 +84,20 @@ class JobActuator:
         saved = "; it is whole in shared memory" if one.stage == "saved" else ""
         return Sight(effect=Effect.UNKNOWN, text=one.describe() + saved + _reckon(job, one) + troubles)
 
-
-def _see_stop(job: Training, action: Action) -> Sight:
-    one = job.find(action.id)
-    if job.kept.stopped:
-        return Sight(effect=Effect.PRESENT, text="all ranks on this node have stopped in order")
-    if one is None or one.stage == "failed":
-        return Sight(effect=Effect.ABSENT, text=one.describe() if one is not None else "not asked for yet")
-    left = sorted(rank.number for rank in job.here)
-    return Sight(effect=Effect.UNKNOWN, text=f"{one.describe()}; ranks still here: {', '.join(map(str, left[:8])) or 'none'}")
+    def _see_stop(self, job: Training, action: Action) -> Sight:
+        """Who has stopped may lose its power, and with that its memory: till the hard limit the step is waited for."""
+        one = job.find(action.id)
+        if job.kept.stopped:
+            stopped = "all ranks on this node have stopped in order"
+            if not self._durable or one is None or one.stage != "saved":
+                return Sight(effect=Effect.PRESENT, text=stopped)
+            waits = self._clock.now() < one.hard
+            text = "; ".join((f"{stopped}; step {one.step} is in shared memory alone", *job.list_tier_troubles()))
+            return Sight(effect=Effect.UNKNOWN if waits else Effect.PRESENT, text=text)
+        if one is None or one.stage == "failed":
+            return Sight(effect=Effect.ABSENT, text=one.describe() if one is not None else "not asked for yet")
+        left = sorted(rank.number for rank in job.here)
+        return Sight(effect=Effect.UNKNOWN, text=f"{one.describe()}; ranks still here: {', '.join(map(str, left[:8])) or 'none'}")
 
 
 def _see_withdrawal(job: Training, action: Action) -> Sight:

@@ -17,7 +17,7 @@ _UNITS = {
     "rank.step_time": "s",
     "rank.beat_age": "s",
 }
-_TEXTS = frozenset({"job.state", "job.request", "job.phase", "job.trouble", "job.plan", "rank.state", "rank.card"})
+_TEXTS = frozenset({"job.state", "job.request", "job.phase", "job.trouble", "checkpoint.trouble", "job.plan", "rank.state", "rank.card"})
 
 
 def name_job(name: str) -> str:
@@ -43,6 +43,7 @@ def read_job(job: Training, now: float, wall: float, silent_s: float) -> list[Re
         "job.request": job.request.stage if job.request is not None else "none",
         "job.phase": next((rank.phase for rank in here if rank.phase), ""),
         "job.trouble": "; ".join(job.list_troubles()),
+        "checkpoint.trouble": "; ".join(job.list_tier_troubles()),
         "job.plan": kept.plan or None,
         "job.launcher": float(job.launcher),
         "job.incarnation": float(kept.starts.incarnation),

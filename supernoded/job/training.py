@@ -84,8 +84,11 @@ class Training:
 
     def list_troubles(self) -> list[str]:
         """Of its tiers and of its plan, a sentence each."""
-        tiers = [f"{tier}: {text}" for tier, text in sorted(self.troubles.items())]
-        return [*tiers, self.plan_trouble] if self.plan_trouble else tiers
+        return [text for text in (*self.list_tier_troubles(), self.plan_trouble) if text]
+
+    def list_tier_troubles(self) -> list[str]:
+        """Of its tiers alone."""
+        return [f"{tier}: {text}" for tier, text in sorted(self.troubles.items())]
 
     def find(self, request: str) -> Checkpoint | None:
         """The newest request of that id."""
@@ -98,8 +101,7 @@ class Training:
             return "stopped"
         if not self.ranks and now < self.unheard_until and not aborted:
             return None
-        one = self.request
-        stopping = one is not None and one.kind == "stop" and any(-1 < rank.step <= one.step for rank in self.here)
+        stopping = (one := self.request) is not None and one.kind == "stop" and any(-1 < rank.step <= one.step for rank in self.here)
         states = self.judge_ranks(now, silent_s)
         return ranks.judge_job(states, self.ranks, self.kept.world, stopping=stopping, aborted=aborted)
 

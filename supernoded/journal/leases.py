@@ -58,7 +58,7 @@ class Bid(NamedTuple):
     """A role that a node is a candidate of: the candidates `before` it, and the highest epoch that it has heard of, from whomever.
 
     `had` = this life of the node has had it: another life that has it now is no earlier one, but a rival of the same name. `only_look` =
-    it is not to be taken now.
+    it is not to be taken now; `young` = an earlier life may have promised another node to leave it the role, though its lease has run out.
     """
 
     role: str
@@ -66,6 +66,7 @@ class Bid(NamedTuple):
     heard: int = 0
     had: bool = False
     only_look: bool = False
+    young: bool = False
 
 
 class Round(NamedTuple):
@@ -121,6 +122,8 @@ def _is_due(one: Bid, row: Row[*tuple[object, ...]] | None, holder: str, time: f
     last, until = ("", time) if row is None else (_node_of(row.holder), row.until)
     if row is not None and (row.holder == holder or (last == _node_of(holder) and not one.had)):
         return True
+    if one.young and last not in (_FREE, _node_of(holder)):
+        return False
     return bool(time >= until + STAGGER * sum(1 for node in one.before if node != last))
 
 

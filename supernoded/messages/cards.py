@@ -33,7 +33,7 @@ class CardFilter(Filter, frozen=True, kw_only=True):
 
 
 class CardRow(msgspec.Struct, frozen=True, kw_only=True):
-    """One card. `state` is in service, suspect, isolating, isolated, testing, spare, absent or unknown; `text` says why."""
+    """One card. `state` is in service, suspect, isolating, isolated, testing, probation, spare, absent or unknown; `text` says why."""
 
     subject: str
     serial: str = ""

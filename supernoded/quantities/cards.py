@@ -16,6 +16,7 @@ CARD = (
     Quantity("card.memory_total", "B", 0.0, 1e13),
     Quantity("card.present", "1", 0.0, 1.0),  # 0 = it was on the bus and is not
     Quantity("card.isolated", "1", 0.0, 1.0),  # 1 = this daemon has taken it away from whatever uses cards
+    Quantity("card.proven", "1", 0.0, 1.0),  # 1 = it has passed a test since then, with the serial number that is in the slot now
     counter("card.errors_corrected"),
     counter("card.errors_uncorrected"),
     text("card.chip"),
@@ -36,6 +37,7 @@ JOB = (
     Quantity("job.durable_age", "s", 0.0, 1e9),  # since that step was taken
     text("job.request", "none", "asked", "agreed", "saving", "saved", "durable", "withdrawn", "late", "failed"),
     text("job.phase"),  # what the job says it does beside steps, such as `evaluation`; empty = steps
+    text("checkpoint.trouble"),  # of a job: what is wrong with the tiers of its checkpoints, as the vault says; empty = nothing
     text("job.trouble"),  # what is wrong with the tiers of its checkpoints, as the vault says, or with its plan; empty = nothing
     Quantity("rank.step", "1", 0.0, 1e15),
     Quantity("rank.step_time", "s", 0.0, 1e6),

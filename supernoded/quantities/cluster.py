@@ -12,5 +12,6 @@ CLUSTER = (
     text("node.life"),  # of the daemon that beats there; empty = none was heard
     text("node.rival"),  # the life of another daemon that calls itself the same; empty = none
     Quantity("fleet.heard", "1", 0.0, 1e6),  # of the topology's nodes, how many beat; subject `fleet`
+    Quantity("fleet.gone", "flags"),  # nodes, by two views; UNKNOWN while half of the site or less is heard; subject `fleet`
     Quantity("fleet.breakers", "flags"),  # those that have tripped; subject `fleet`
 )

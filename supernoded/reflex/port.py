@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import sys
 import termios
 from typing import Protocol
 
@@ -77,7 +78,7 @@ class SerialPort:
     def is_closed(self, contact: Contact) -> bool:
         """See `Port.is_closed`."""
         fcntl.ioctl(self._fd, termios.TIOCMGET, self._modem, True)
-        return bool(self._modem[0] & _BITS[contact])
+        return bool(int.from_bytes(self._modem, sys.byteorder) & _BITS[contact])
 
     def close(self) -> None:
         """See `Port.close`."""

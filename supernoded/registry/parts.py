@@ -40,11 +40,14 @@ class Parts:
     faults: list[Fault[Any]] = field(default_factory=list)
     owners: dict[str, str] = field(default_factory=dict)  # "sensor load" -> plugin
 
-    def add_own(self, owner: str, *, sensors: Sequence[Sensor] = (), actuators: Sequence[Actuator] = ()) -> None:
+    def add_own(
+        self, owner: str, *, sensors: Sequence[Sensor] = (), actuators: Sequence[Actuator] = (), rules: Sequence[Rule[Any]] = ()
+    ) -> None:
         """Parts of the daemon itself. Raises PluginError when a plugin performs the same on the same targets."""
         self.owners |= {f"sensor {sensor.name}": owner for sensor in sensors}
-        self.owners |= name_duties(actuators, owner)
+        self.owners |= {f"rule {rule.kind}": owner for rule in rules} | name_duties(actuators, owner)
         self.sensors += sensors
+        self.rules += rules
         self.actuators += actuators
         refuse_overlap(self)
 

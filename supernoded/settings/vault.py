@@ -8,6 +8,8 @@ from typing import Annotated
 
 from supernoded.tables import Conflict, Table, about
 
+BANNED = "lz4"  # C13, however it is written: `--compress=lz4`, `-clz4`, `LZ4`
+
 
 class Dsm(Table, frozen=True, kw_only=True):
     """Snapshots of the memory pool by its vendor's tools. `{name}` stands for the snapshot's name."""
@@ -18,6 +20,19 @@ class Dsm(Table, frozen=True, kw_only=True):
         *("--atomic", "--compress", "zstd"),
     )
     verify: Annotated[tuple[str, ...], about("verifies it", source="C11")] = ("dsm_snapshot", "--verify", "{name}")
+    verified: Annotated[str, about("what `verify` says of a whole one; without these words nothing is published", source="ours")] = (
+        "checksum OK"
+    )
+    remove: Annotated[tuple[str, ...], about("removes one from the pool; empty = only its manifest goes", source="ours")] = (
+        *("dsm_snapshot", "--delete", "{name}"),
+    )
+    atomic: Annotated[Path, about("the kernel's parameter; where the file is there it must be on", source="C9")] = Path(
+        "/sys/class/dsm/dsm0/snapshot_atomic"
+    )
+    each: Annotated[
+        bool, about("a snapshot after each checkpoint that ranks of this node have saved; on one node of a pool", source="ours")
+    ] = False
+    keep: Annotated[int, about("newest snapshots that are kept", source="ours", ge=1, le=1000)] = 3
     sync_s: Annotated[float, about("longest time to bring it in", unit="s", source="ours", gt=0, le=86_400)] = 600.0
     take_s: Annotated[float, about("longest time to take it", unit="s", source="ours, after C12", gt=0, le=86_400)] = 3600.0
     verify_s: Annotated[float, about("longest time to verify it", unit="s", source="ours, after C12", gt=0, le=86_400)] = 3600.0
@@ -27,11 +42,17 @@ class Dsm(Table, frozen=True, kw_only=True):
         if "--atomic" not in self.take:
             fault = "has no --atomic: what cards write meanwhile would tear it (C9)"
             yield Conflict(key=("take",), fault=fault, remedy="add --atomic")
-        for key in ("take", "verify"):
-            if not any("{name}" in word for word in getattr(self, key)):
+        for key in ("take", "verify", "remove"):
+            argv = getattr(self, key)
+            if not any("{name}" in word for word in argv) and (argv or key != "remove"):
                 yield Conflict(key=(key,), fault="has no {name}", remedy="say where the snapshot's name goes")
-        if "lz4" in self.take:
-            yield Conflict(key=("take",), fault="packs with lz4, which is refused by policy (C13)", remedy="write zstd")
+        if not self.verified.strip():
+            yield Conflict(key=("verified",), fault="is empty, so any answer would verify a snapshot", remedy='write such as "checksum OK"')
+        for key in ("sync", "take", "verify"):
+            if not getattr(self, key):
+                yield Conflict(key=(key,), fault="is empty", remedy="name the tool")
+            if any(BANNED in word.casefold() for word in getattr(self, key)):
+                yield Conflict(key=(key,), fault="packs with lz4, which is refused by policy (C13)", remedy="write zstd")
 
 
 class Interval(Table, frozen=True, kw_only=True):
@@ -112,6 +133,8 @@ class Vault(Table, frozen=True, kw_only=True):
             yield Conflict(key=("compress",), fault=fault, remedy='write "zstd" or "none"')
         elif self.compress not in {"none", "zstd"}:
             yield Conflict(key=("compress",), fault="is no packing that we have", remedy='write "zstd" or "none"')
+        if self.dsm.each and self.durable is None:
+            yield Conflict(key=("dsm", "each"), fault="needs a folder to publish in", remedy="set vault.durable, or leave it out")
         if self.durable is not None and (self.durable == self.shared or self.shared in self.durable.parents):
             yield Conflict(key=("durable",), fault="lies in shared memory", remedy="name a folder on storage that outlives the node")
         for other in (self.shared, self.durable):

@@ -185,6 +185,10 @@ class Topology(Table, frozen=True, kw_only=True, dict=True):
         """The described subjects that share `thing`."""
         return self._members.get(thing, ())
 
+    def list_cards(self, node: str) -> tuple[str, ...]:
+        """The slots of a node's cards; none of a node that is not described."""
+        return self._cards.get(node, ())
+
     def serial(self, card: str) -> str:
         """The serial number of the card in a slot, empty when it is not described."""
         return self._serials.get(card, "")
@@ -204,6 +208,10 @@ class Topology(Table, frozen=True, kw_only=True, dict=True):
             for thing in things:
                 members.setdefault(thing, []).append(subject)
         return {thing: tuple(subjects) for thing, subjects in members.items()}
+
+    @cached_property
+    def _cards(self) -> Mapping[str, tuple[str, ...]]:
+        return {node.name: node.list_cards() for node in self.nodes}
 
     @cached_property
     def _serials(self) -> Mapping[str, str]:

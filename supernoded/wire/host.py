@@ -15,6 +15,7 @@ import psutil
 from supernoded.errors import WireError
 from supernoded.wire.hop import Hop
 from supernoded.wire.ports import Disk, Machine, Running
+from supernoded.wire.processes import Processes
 
 PATIENCE = 5.0  # seconds for one look at the machine
 MOST_LINES = 1000  # kernel lines of one call
@@ -29,6 +30,7 @@ class SystemHost:
     def __init__(self, kernel_log: Path = Path("/dev/kmsg")) -> None:
         self._looks, self._disks, self._processes, self._lines = Hop(), Hop(), Hop(), Hop()
         self._cpu = _CpuShare()
+        self._running = Processes()
         self._kernel_log = kernel_log
         self._logs: dict[str, _KernelLog] = {}  # by reader
 
@@ -42,7 +44,7 @@ class SystemHost:
 
     async def top(self, most: int) -> Sequence[Running]:
         """See `Host.top`."""
-        return await self._processes.run("processes", lambda: _find_top(most), PATIENCE)
+        return await self._processes.run("processes", lambda: self._find_top(most), PATIENCE)
 
     async def devices(self, pid: int) -> Sequence[str]:
         """See `Host.devices`."""
@@ -64,6 +66,12 @@ class SystemHost:
         """Close the kernel log."""
         for log in self._logs.values():
             log.close()
+
+    def _find_top(self, most: int) -> list[Running]:
+        try:
+            return self._running.look()[:most]
+        except OSError as error:
+            raise WireError(f"processes: {error.strerror or error}") from error
 
     def _look(self) -> Machine:
         try:
@@ -112,20 +120,6 @@ def _measure_disk(mount: str) -> Disk:
     except OSError as error:
         return Disk(mount, None, None, f"{mount}: {error.strerror or error}")
     return Disk(mount, float(usage.percent), float(usage.free))
-
-
-def _find_top(most: int) -> list[Running]:
-    found = [
-        Running(
-            info["pid"],
-            info["name"] or "?",
-            info["cpu_percent"] or 0.0,
-            float(info["memory_info"].rss if info["memory_info"] else 0),
-            info["ppid"] or 0,
-        )
-        for info in (process.info for process in psutil.process_iter(["pid", "name", "cpu_percent", "memory_info", "ppid"]))
-    ]
-    return sorted(found, key=lambda one: (-one.cpu_percent, -one.memory, one.pid))[:most]
 
 
 def _list_devices(pid: int) -> list[str]:

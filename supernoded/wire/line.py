@@ -203,6 +203,8 @@ def _would_take(find: Find, answer: bytes) -> bool:
         return find(answer) is not None
     except WireError:
         return False
+    finally:
+        find(b"")  # one that remembers what it has seen has seen nothing yet of its own answer
 
 
 def _say_why(error: OSError | WireError) -> str:

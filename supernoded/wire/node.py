@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Protocol
@@ -79,6 +79,8 @@ class Node:
     host: Host
     state: Path  # a folder of the daemon's own for things that must survive it
     maintenance: Sequence[str] = ()  # subjects, or shell patterns over them, that the settings put under maintenance for this plugin
+    shared: dict[type[object], object] = field(default_factory=dict, repr=False, compare=False)  # by type: of the hooks of one plugin
+    relied_on: Sequence[str] = ()  # nodes that carry the broker, the database or copies of checkpoints, as far as the settings tell
 
     def is_under_maintenance(self, subject: str) -> bool:
         """Whether the settings say that people work on it, so that its troubles are theirs."""

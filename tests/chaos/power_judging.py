@@ -23,7 +23,8 @@ OWN = "n0"  # the daemon that has all roles
 VIEW_S = 15.0  # s that a view may be behind the plant: a poll, a freshness, an order on its way
 SWITCH_S = 5.0  # s from an order to its outlet
 SHED_MOST_S = 120.0  # of standing fans in an hour: `shed_most_s`
-LASTING = frozenset({"ups.battery", "power.no_ride_through", "power.redundancy", "power.arming"})  # troubles that a storm can leave behind
+# troubles that a storm can leave behind
+LASTING = frozenset({"ups.battery", "power.no_ride_through", "power.redundancy", "power.arming", "power.reserve_short"})
 
 
 def judge(record: Record) -> list[str]:

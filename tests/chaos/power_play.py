@@ -124,14 +124,14 @@ async def _look_on(stand: Stand) -> None:
     """A scene of nothing."""
 
 
-def play_storm(storm: Storm, *, settings: str = SETTINGS, calm_s: float = CALM_S, scene: Scene = _look_on) -> Record:
-    """Play it, with a scene beside it, to the end of the calm behind it."""
+def play_storm(storm: Storm, *, settings: str = SETTINGS, calm_s: float = CALM_S, scene: Scene = _look_on, pdus: str = "pdu/{}") -> Record:
+    """Play it, with a scene beside it, to the end of the calm behind it. `pdus` is the endpoint by which PDUs are reached."""
     loop = SimLoop(storm.seed)
     record = Record(storm, load_rack(storm.rack))
     with tempfile.TemporaryDirectory(prefix="storm-") as name, virtual_time(loop):
         folder = Path(name)
         loop.leave_out(name)
-        loop.run_until_complete(_play(loop, folder, record, settings, calm_s, scene))
+        loop.run_until_complete(_play(loop, folder, record, settings, calm_s, scene, pdus))
         record.failures = [f"{failure.process}: {failure.message}: {failure.error!r}" for failure in loop.failures]
         record.failures += [f"{life} ended with code {life.exit_code}" for life in loop.lives if (life.exit_code or 0) > 0]
         record.errors = [f"{entry.at:.1f} {entry.who} {entry.what}" for entry in loop.entries if entry.what.startswith("ERROR")]
@@ -140,7 +140,7 @@ def play_storm(storm: Storm, *, settings: str = SETTINGS, calm_s: float = CALM_S
     return record
 
 
-async def _play(loop: SimLoop, folder: Path, record: Record, settings: str, calm_s: float, scene: Scene) -> None:
+async def _play(loop: SimLoop, folder: Path, record: Record, settings: str, calm_s: float, scene: Scene, pdus: str) -> None:
     storm, world = record.storm, Watched(record.rack, record.storm.seed, loop)
     rig = Rig(world, folder, storm.seed)
     site = SimSite(loop, rig=rig)
@@ -150,7 +150,7 @@ async def _play(loop: SimLoop, folder: Path, record: Record, settings: str, calm
     async with rig.serve(SimNetwork(site.net)):
         with world.hand():
             commission(rig)
-        configs = _start_daemons(site, rig, folder, settings)
+        configs = _start_daemons(site, rig, folder, settings, pdus)
         crew = Crew(world, lambda node: site.clocks[node].now())
         loop.spawn("job", partial(look_after, crew))
         for node in configs:
@@ -186,9 +186,10 @@ def _is_at_rest(world: World) -> bool:
     )
 
 
-def _start_daemons(site: SimSite, rig: Rig, folder: Path, settings: str) -> dict[str, Path]:
+def _start_daemons(site: SimSite, rig: Rig, folder: Path, settings: str, pdus: str) -> dict[str, Path]:
     rack = rig.world.rack
-    (folder / TOPOLOGY).write_text(write_site(rack, rig.endpoints))
+    doors = {f"pdu/{pdu.name}": rig.endpoints[pdus.format(pdu.name)] for pdu in rack.pdus}
+    (folder / TOPOLOGY).write_text(write_site(rack, {**rig.endpoints, **doors}))
     off = tuple(name for name in list_plugins() if name not in PLUGINS)
     places, configs = Places(folder, ("broker", 1883), SYSFS, kernel=True, endpoints=rig.endpoints), dict[str, Path]()
     more = settings + ("generator = true\n" if rack.sim.power.generator else "")

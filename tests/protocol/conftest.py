@@ -7,7 +7,10 @@ from typing import Any
 
 import pytest
 
+from supernoded.wire import Pen
+from supernoded.wire.system import SystemWires
 from tests.protocol.mosquitto import Mosquitto
+from tests.protocol.upsd import Upsd
 
 
 @pytest.fixture
@@ -17,6 +20,24 @@ async def mosquitto(tmp_path: Path) -> AsyncIterator[Mosquitto]:
     yield broker
     if broker.process is not None:
         await broker.kill()
+
+
+@pytest.fixture
+async def upsd(tmp_path: Path) -> AsyncIterator[Upsd]:
+    """Not started: a test adds its devices first."""
+    folder = tmp_path / "nut"
+    folder.mkdir()
+    server = Upsd(folder)
+    yield server
+    await server.stop()
+
+
+@pytest.fixture
+async def wires() -> AsyncIterator[SystemWires]:
+    """Real ones, on which anybody may write."""
+    wires = SystemWires(Pen(lambda _: None))
+    yield wires
+    await wires.close()
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from pymodbus import FramerType
 from pymodbus.server import ModbusSerialServer
-from pymodbus.simulator import DataType, SimData, SimDevice
+from pymodbus.simulator import SimDevice
 
 from sim_hardware.bus import Line as Bus
 from sim_hardware.bus import LineFaults, Pace, serve_pty
@@ -17,12 +17,12 @@ from supernoded.clock import SystemClock
 from supernoded.plugin import Line
 from supernoded.wire import Pen
 from supernoded.wire.system import SystemWires
-from tests.plugins.modbus.torture import UNITS, Memory, Toll, Torture, expect_word, list_faults, make_units, torment
+from tests.plugins.modbus.torture import SIZE, UNITS, Memory, Toll, Torture, expect_word, list_faults, make_units, torment
 from tests.protocol.libmodbus import Station, serve_station
+from tests.protocol.modbus_servers import SERVERS, list_bits, list_words
 
 BAUD = 115200
-SIZE = 900  # registers of a unit
-TURNS = 40  # reads and writes under each fault
+TURNS = 25  # reads and writes under each fault
 
 pytestmark = pytest.mark.usefixtures("quiet")
 
@@ -81,19 +81,11 @@ class Served:
 @asynccontextmanager
 async def serve_pymodbus(bus: Bus, folder: Path) -> AsyncIterator[list[Served]]:
     async with serve_pty(bus, folder / "pymodbus") as path, AsyncExitStack() as stack:
-        devices = [SimDevice(unit, (_bits(), _bits(), _words(unit), _words(unit))) for unit in UNITS]
+        devices = [SimDevice(unit, (list_bits(), list_bits(), list_words(unit), list_words(unit))) for unit in UNITS]
         server = ModbusSerialServer(devices, framer=FramerType.RTU, port=path, baudrate=BAUD, ignore_missing_devices=True)
         await server.serve_forever(background=True)
         stack.push_async_callback(server.shutdown)
         yield [Served(server, unit) for unit in UNITS]
-
-
-def _bits() -> list[SimData]:
-    return [SimData(0, values=[False] * 16, datatype=DataType.BITS)]
-
-
-def _words(unit: int) -> list[SimData]:
-    return [SimData(0, values=[expect_word(unit, place) for place in range(SIZE)], datatype=DataType.REGISTERS)]
 
 
 async def test_two_units_of_pymodbus(tmp_path: Path) -> None:
@@ -114,12 +106,19 @@ async def test_two_units_of_libmodbus(tmp_path: Path) -> None:
         check(await ask_peers(bus, line, stations), right=TURNS, written=TURNS // 8)
 
 
-async def test_every_fault_on_a_device_path(tmp_path: Path) -> None:
-    bus = Bus("faults", Pace(BAUD), 1)
-    async with open_line(bus, tmp_path, "&adapter_ms=16") as line:
-        toll = await torment(bus, line, SystemClock(), 1, 1, turns=2)
-    check(toll, right=10, written=1)
+@pytest.mark.parametrize("name", SERVERS)
+async def test_every_fault_on_a_device_path(name: str, tmp_path: Path) -> None:
+    """Servers of others; more of it in tests/long."""
+    toll = await suffer(name, tmp_path, 1, 1)
+    check(toll, right=5, written=1)
     assert {"timeouts", "strays"} <= set(toll.kinds)
+
+
+async def suffer(name: str, folder: Path, exchanges: int, turns: int) -> Toll:
+    bus = Bus("faults", Pace(BAUD), 1)
+    with SERVERS[name]() as served:
+        async with open_line(bus, folder, "&adapter_ms=16") as line:
+            return await torment(bus, line, SystemClock(), exchanges, 1, turns=turns, served=served)
 
 
 async def test_a_declared_echo_is_stripped_on_a_device_path(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from supernoded.cluster.link.fabric import Message, SubscribeDeniedError
+from supernoded.cluster.link.inlet import Inlet
 from supernoded.cluster.link.mqtt import AiomqttFabric, AiomqttLink
 from supernoded.errors import PublishDeniedError, SessionError
 from tests.protocol.mosquitto import Mosquitto, free_port
@@ -29,6 +30,13 @@ async def first(link: AiomqttLink) -> Message:
         return await anext(link.messages().__aiter__())
 
 
+def find_socket(link: AiomqttLink) -> socket.socket:
+    inlet = link._client._client.socket()
+    assert isinstance(inlet, Inlet)
+    assert isinstance(inlet.sock, socket.socket)
+    return inlet.sock
+
+
 async def refusal(of: AiomqttFabric, client_id: str = "n0-a") -> str:
     with pytest.raises(SessionError) as caught:
         async with of.connect(client_id, WILL):
@@ -43,9 +51,7 @@ async def test_a_message_keeps_what_the_port_promises(mosquitto: Mosquitto, quie
         await link.subscribe(["a/#", "b"])
         await link.publish(message)
         assert await first(link) == message
-        sock = link._client._client.socket()
-        assert isinstance(sock, socket.socket)
-        assert sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY) == 1
+        assert find_socket(link).getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY) == 1
 
 
 async def test_retained_and_unacknowledged_messages(mosquitto: Mosquitto, quiet: None) -> None:
@@ -99,11 +105,59 @@ async def test_the_broker_keeps_the_session_of_a_link_that_broke_and_forgets_tha
 
 async def _break(link: AiomqttLink) -> None:
     """As a network does that ends."""
-    sock = link._client._client.socket()
-    assert isinstance(sock, socket.socket)
-    sock.shutdown(socket.SHUT_RDWR)
+    find_socket(link).shutdown(socket.SHUT_RDWR)
     with pytest.raises(SessionError):
         await first(link)
+
+
+async def test_what_is_of_the_moment_comes_in_order_and_with_its_expiry(mosquitto: Mosquitto, quiet: None) -> None:
+    await mosquitto.start()
+    async with fabric(mosquitto.port).connect("n0-a", WILL) as link:
+        await link.subscribe(["+/beat", "rest"])
+        for number in range(100):
+            await link.publish(Message(topic=f"{number}/beat", payload=b"%d" % number, expiry=60))
+            await link.publish(Message(topic="rest", payload=b"%d" % number, response_topic="r"))
+        stream = link.messages().__aiter__()
+        async with asyncio.timeout(10):
+            got = [await anext(stream) for _ in range(200)]
+    beat = next(one for one in got if one.qos == 0)
+    assert beat == Message(topic="0/beat", payload=b"0", qos=0, expiry=beat.expiry)
+    assert 0 < beat.expiry <= 60
+    for qos in (0, 1):
+        assert [one.payload for one in got if one.qos == qos] == [b"%d" % number for number in range(100)]
+
+
+async def test_of_what_is_of_the_moment_and_nobody_takes_the_oldest_goes(mosquitto: Mosquitto, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("supernoded.cluster.link.client.MOST_BYTES", 5)
+    await mosquitto.start()
+    async with fabric(mosquitto.port).connect("n0-a", WILL) as link:
+        await link.subscribe(["a/beat", "end"])
+        for number in range(10):
+            await link.publish(Message(topic="a/beat", payload=b"%d" % number))
+        await link.publish(Message(topic="end", payload=b""))
+        stream = link.messages().__aiter__()
+        async with asyncio.timeout(10):
+            while link._client.outdated < 5:
+                await asyncio.sleep(0.01)
+            got = [(await anext(stream)).payload for _ in range(6)]
+    assert sorted(got) == [b"", b"5", b"6", b"7", b"8", b"9"]
+
+
+async def test_what_nobody_takes_is_discarded_beyond_a_bound_and_said_once(
+    mosquitto: Mosquitto, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("supernoded.cluster.link.mqtt.MAX_INCOMING", 5)
+    await mosquitto.start()
+    async with fabric(mosquitto.port).connect("n0-a", WILL) as link:
+        await link.subscribe(["a"])
+        for number in range(10):
+            await link.publish(Message(topic="a", payload=b"%d" % number))
+        async with asyncio.timeout(10):
+            while link._client.discarded < 5:
+                await asyncio.sleep(0.01)
+        assert [(await first(link)).payload for _ in range(5)] == [b"%d" % number for number in range(5)]
+    said = [record.getMessage() for record in caplog.records]
+    assert said == ["more than 5 messages wait for their handlers: what comes now is discarded"]
 
 
 async def test_many_at_once_keep_their_order_and_the_brokers_window(mosquitto: Mosquitto, quiet: None) -> None:

@@ -69,9 +69,9 @@ async def listening(port: int, heard: list[str]) -> AsyncIterator[None]:
         await link._client.subscribe(EVENT, qos=0)  # what the broker has sent at QoS 0 arrives even when it is killed next
 
         async def listen() -> None:
-            async for message in link._client.messages:
-                assert isinstance(message.payload, bytes)
-                heard.append(topics.decode(message.payload, EventTold).event.id)
+            async for message in link.messages():
+                told = topics.decode(message.payload, EventTold)
+                heard.append(told.event.id)
 
         task = asyncio.create_task(listen())
         try:

@@ -28,29 +28,43 @@ class Upsd:
 
     folder: Path
     port: int = field(default_factory=free_port)
+    settings: str = ""  # more lines of upsd.conf
     processes: dict[str, asyncio.subprocess.Process] = field(default_factory=dict)  # `upsd`, and each driver by its device
+    _drivers: dict[str, str] = field(default_factory=dict)  # of each device
     _devices: dict[str, str] = field(default_factory=dict)
 
     def add(self, name: str, file: str, text: str) -> None:
-        """A device, before the start."""
+        """A device of `dummy-ups`, before the start."""
         path = self.folder / file
         path.write_text(text)
         mode = "dummy-loop" if file.endswith(".seq") else "dummy-once"
         # Where upsd is slow to read, a driver with 800 variables gives it up unless it is synchronous.
-        words = f"driver = dummy-ups\n port = {path}\n mode = {mode}\n pollinterval = 1\n synchronous = yes\n"
-        self._devices[name] = f"[{name}]\n {words}"
+        self.add_driven(name, "dummy-ups", f"port = {path}\n mode = {mode}\n synchronous = yes\n")
+
+    def add_driven(self, name: str, driver: str, words: str) -> None:
+        """A device of any driver, before the start."""
+        self._drivers[name] = driver
+        self._devices[name] = f"[{name}]\n driver = {driver}\n pollinterval = 1\n {words}\n"
+
+    def change(self, file: str, text: str) -> None:
+        """What a `.dev` says from now on; two changes within a second are two for its driver."""
+        draft, path = self.folder / "draft", self.folder / file
+        draft.write_text(text)
+        time = path.stat().st_mtime + 10.0
+        os.utime(draft, (time, time))
+        draft.rename(path)
 
     async def start(self) -> None:
         """Drivers first, as on a machine; whoever asks finds them at WAIT."""
         for name, text in (
             ("ups.conf", "".join(self._devices.values())),
-            ("upsd.conf", f"LISTEN 127.0.0.1 {self.port}\nMAXAGE 1\n"),
+            ("upsd.conf", f"LISTEN 127.0.0.1 {self.port}\nMAXAGE 1\n{self.settings}"),
             ("upsd.users", USERS),
         ):
             (self.folder / name).write_text(text)
             (self.folder / name).chmod(0o600)
         self.folder.chmod(0o700)
-        await asyncio.gather(*map(self.start_driver, self._devices))
+        await asyncio.gather(*(self.start_driver(name) for name in self._drivers if not self._find_socket(name).exists()))
         await self._run("upsd", "upsd")
         async with asyncio.timeout(PATIENCE):
             while not await self._listens():
@@ -58,11 +72,15 @@ class Upsd:
 
     async def start_driver(self, name: str) -> None:
         """One driver, until it can be asked."""
-        await self._run(name, "dummy-ups", "-a", name)
+        await self._run(name, self._drivers[name], "-a", name)
         async with asyncio.timeout(PATIENCE):
-            while not (self.folder / f"dummy-ups-{name}").exists():
+            while not self._find_socket(name).exists():
                 assert self.processes[name].returncode is None, self.log(name)
                 await asyncio.sleep(0.01)
+
+    def _find_socket(self, name: str) -> Path:
+        """Where upsd looks for a driver."""
+        return self.folder / f"{self._drivers[name]}-{name}"
 
     async def _run(self, name: str, program: str, *arguments: str) -> None:
         places = ("NUT_CONFPATH", "NUT_STATEPATH", "NUT_ALTPIDPATH", "NUT_PIDPATH")
@@ -100,7 +118,8 @@ class Upsd:
         if process.returncode is None:
             process.kill()
         await process.wait()
-        (self.folder / f"dummy-ups-{name}").unlink(missing_ok=True)
+        if name in self._drivers:
+            self._find_socket(name).unlink(missing_ok=True)
 
     async def stop(self) -> None:
         """End all of them."""

@@ -65,6 +65,18 @@ def test_what_has_failed_for_good_is_not_waited_for() -> None:
     assert outcome.at < 1.0
 
 
+def test_what_was_taken_and_could_not_be_tried_is_refused_at_once_and_no_attempt() -> None:
+    class Unable(Device):
+        async def observe(self, action: Action) -> Sight:
+            return Sight(effect=Effect.ABSENT, text="cardctl cannot be started", refused=bool(self.performed))
+
+    office, outcome = perform(lambda: Office(device=Unable()))
+    assert (outcome.result, outcome.text) == (Result.REFUSED, "it could not be done: cardctl cannot be started")
+    assert office.device.performed == {"i1/step": 1}
+    assert outcome.at < 1.0
+    assert list(office.performer._tally._sent) == []
+
+
 def test_an_order_is_sent_again_only_after_time_to_show() -> None:
     sent: list[float] = []
 

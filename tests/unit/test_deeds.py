@@ -35,6 +35,21 @@ def test_steps_are_read_back_from_their_names_in_the_order_of_their_outcomes() -
     assert (record.has_ended("cap"), record.has_ended("save"), record.has_ended("stop")) == (True, False, False)
 
 
+def test_what_failed_what_was_refused_and_what_could_not_be_tried_are_three_things() -> None:
+    done = {
+        "1-test-a": Outcome(action="a", result=Result.UNCONFIRMED, text="it came to nothing: 2 of 64 banks.", at=1.0),
+        "1-test-b": Outcome(action="b", result=Result.REFUSED, text="it could not be done: cardctl cannot be started", at=2.0),
+        "1-test-c": Outcome(action="c", result=Result.REFUSED, text="n2 is held by operator ann", at=3.0),
+        "1-test-d": end(4.0, Result.EXPIRED),
+        "1-test-e": end(5.0, Result.UNCONFIRMED),
+    }
+    deeds = [*read_record(make_case(done, "1-test-f"), UNDOING).deeds]
+    assert [deed.target for deed in deeds if deed.failed] == ["a"]
+    assert [deed.target for deed in deeds if deed.hindered] == ["b"]
+    assert [deed.target for deed in deeds if deed.refused] == ["b", "c", "d"]
+    assert [deed.why for deed in deeds[:2]] == ["2 of 64 banks", "cardctl cannot be started"]
+
+
 def test_trouble_that_is_back_after_things_were_undone_begins_another_round() -> None:
     done = {"1-cap-n0": end(1.0), "1-lift-n0": end(2.0)}
     assert read_record(make_case(done), UNDOING).round == 2

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import msgspec
 import pytest
 
 from supernoded.guards import Tally, guard_deadline, guard_holds, guard_lease, guard_maintenance, guard_mode
@@ -55,6 +56,13 @@ def test_what_somebody_else_holds_is_left_alone() -> None:
     assert guard_holds(lambda: [hold("n0/card30")])(action(), 105.0) is None
 
 
+def test_a_card_whose_node_is_held_because_it_was_gone_may_be_tested_and_no_more() -> None:
+    gone = msgspec.structs.replace(hold("n0", owner="fleet"), cause="gone")
+    assert guard_holds(lambda: [gone])(action("card.test"), 105.0) is None
+    assert guard_holds(lambda: [gone])(action("card.isolate"), 105.0) is not None
+    assert guard_holds(lambda: [hold("n0")])(action("card.test"), 105.0) is not None
+
+
 def test_an_expired_hold_our_own_hold_and_protection_pass() -> None:
     assert guard_holds(lambda: [hold("n0", expires=104.0)])(action(), 105.0) is None
     assert guard_holds(lambda: [hold("n0", owner="supernoded_isolation")])(action(), 105.0) is None
@@ -71,6 +79,15 @@ def test_attempts_on_one_subject_are_bounded_and_a_resend_is_no_attempt() -> Non
     assert "tried 2 times on n0/card3" in refusal
     assert tally.guard(action(ident="c", target="n0/card4"), 101.0) is None
     assert tally.guard(action(ident="c"), 100.0 + 3601) is None
+
+
+def test_what_came_to_nothing_before_anything_was_done_is_no_attempt() -> None:
+    tally = Tally(per_minute=1, attempts=1)
+    tally.count(action(ident="a"), 100.0)
+    tally.withdraw(action(ident="b"))
+    assert tally.guard(action(ident="c"), 101.0) is not None
+    tally.withdraw(action(ident="a"))
+    assert tally.guard(action(ident="c"), 101.0) is None
 
 
 def test_the_rate_is_bounded_but_not_for_what_protects() -> None:

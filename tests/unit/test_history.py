@@ -58,6 +58,26 @@ def test_memory_is_bounded_and_the_newest_is_never_lost(steps: list[tuple[str, f
     assert kept <= max(most, 2 * len(last)) + 1
 
 
+def test_over_the_bound_each_series_keeps_its_share_and_two_at_least() -> None:
+    store, names = History({"host.load": 1e9}, 40), [f"n{number}" for number in range(10)]
+    for at in range(20):
+        store.add([reading(1.0, at=float(at), subject=name) for name in names], fresh_for=5.0)
+    assert {len(store.view(19.0, {"host.load": 1e9}).window("host.load", name)) for name in names} == {4}
+    for at in range(20, 24):
+        store.add([reading(1.0, at=float(at), subject=f"m{number}") for number in range(90)], fresh_for=5.0)
+    assert {len(store.view(23.0, {"host.load": 1e9}).window("host.load", f"m{number}")) for number in range(90)} == {2}
+
+
+def test_what_some_have_read_is_found_among_all() -> None:
+    store = history()
+    for source in ("a", "b", "c"):
+        store.add([msgspec.structs.replace(reading(1.0, at=1.0), source=source)], fresh_for=5.0)
+    assert [one.source for one in store.newest(1.0, {"c", "a"})] == ["a", "c"]
+    assert store.newest(1.0, {"c", "a"}, {"host.uptime"}) == []
+    assert len(store.newest(1.0, None, {"host.load"})) == 3
+    assert len(store.newest(1.0)) == 3
+
+
 def test_a_reading_that_comes_late_is_not_the_newest() -> None:
     store = history()
     for at in (10.0, 30.0, 20.0):
@@ -87,6 +107,28 @@ def test_two_sources_of_one_thing_are_two_series() -> None:
     assert [r.source for r in seen.window("link.state", "p", "tool")] == ["tool"]
     assert (seen.newest("link.state", "p", "none"), seen.sources("link.state", "q")) == (None, [])
     assert [r.source for r in store.newest(3.0)] == ["kernel", "tool"]
+
+
+def test_all_sources_are_told_at_once_as_of_now() -> None:
+    store = History({"link.state": 600.0})
+    up = Reading(subject="p", quantity="link.state", value=1.0, unit="1", at=1.0, source="tool")
+    store.add([up, msgspec.structs.replace(up, at=20.0, source="kernel")], fresh_for=10.0)
+    seen = store.view(21.0, {"link.state": 600.0})
+    assert {source: one.state for source, one in seen.told("link.state", "p").items()} == {"kernel": State.GOOD, "tool": State.STALE}
+    assert list(seen.told("link.state", "p")) == ["kernel", "tool"]
+    assert seen.told("link.state", "q") == {}
+    with pytest.raises(PluginError, match="not watched"):
+        seen.told("link.speed", "p")
+
+
+def test_the_last_good_reading_is_found_behind_what_could_not_be_read_within_the_window() -> None:
+    store = History({"link.state": 600.0})
+    up = Reading(subject="p", quantity="link.state", value=1.0, unit="1", at=1.0, source="tool")
+    lost = [msgspec.structs.replace(up, value=None, state=State.UNKNOWN, at=at) for at in (2.0, 3.0)]
+    store.add([up, *lost], fresh_for=10.0)
+    assert store.view(50.0, {"link.state": 60.0}).last_good("link.state", "p") == up
+    assert store.view(70.0, {"link.state": 60.0}).last_good("link.state", "p") is None
+    assert store.view(70.0, {"link.state": 60.0}).last_good("link.state", "q") is None
 
 
 def test_without_a_source_the_first_that_is_good_answers() -> None:

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from supernoded.history import View
-from supernoded.judging import Bench
+from supernoded.judging import LEAST_INTERVAL, MANY, Bench
 from supernoded.model import NODE, Cause, Level, Verdict
 from tests.unit.worlds import health, history, reading, run
 
@@ -302,5 +302,23 @@ def test_without_news_every_rule_is_asked_every_few_seconds_and_after_a_clock_wa
         assert [v.at for v in said] == [100.0, 105.0, 110.0]
         bench.catch_up(50.0)
         assert said[-1].at == 50.0
+
+    run(main())
+
+
+def test_a_rule_that_comes_to_watch_much_waits_for_its_turn() -> None:
+    async def main() -> None:
+        said: list[Verdict] = []
+        store = history()
+        bench = Bench([Busy()], store, health(), said.append)
+        turned = store.add([reading(1.0)], fresh_for=10)
+        bench.judge(1.0, {"host.load"}, turned)
+        bench.judge(1.1, {"host.load"}, turned)
+        assert len(said) == 2
+        turned = store.add([reading(1.0, subject=f"n{number}") for number in range(MANY)], fresh_for=10)
+        bench.judge(1.2, {"host.load"}, turned)
+        assert len(said) == 2
+        bench.catch_up(1.1 + LEAST_INTERVAL)
+        assert len(said) == 3
 
     run(main())

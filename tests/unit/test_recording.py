@@ -22,7 +22,7 @@ def test_a_change_of_state_is_written_at_once() -> None:
     assert [len(rows) for rows in states] == [1, 1, 0, 1]
 
 
-def test_flags_and_words_of_a_fixed_few_that_turn_are_written_at_once_and_free_texts_wait() -> None:
+def test_flags_and_words_of_a_fixed_few_and_switches_that_turn_are_written_at_once_and_free_texts_wait() -> None:
     def count(quantity: str, unit: str, *values: Value) -> int:
         sieve = Sieve()
         told = [Reading(subject="x", quantity=quantity, value=one, unit=unit, at=float(at)) for at, one in enumerate(values)]
@@ -31,6 +31,9 @@ def test_flags_and_words_of_a_fixed_few_that_turn_are_written_at_once_and_free_t
     ol, ob = frozenset({"ol"}), frozenset({"ob"})
     assert count("ups.status", "flags", ol, ol, ob, ob, ol) == 3
     assert count("outlet.state", "text", "on", "off", "off", "on") == 3
+    assert count("pdu.armed", "1", 0.0, 1.0, 1.0, 0.0) == 3
+    assert count("link.width", "1", 4.0, 2.0, 1.0) == 1
+    assert count("pdu.event_count", "1", 0.0, 1.0) == 1
     assert count("host.top_process", "text", "a", "b", "c") == 1
     assert count("x.acme.word", "text", "a", "b") == 1
 

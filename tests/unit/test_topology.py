@@ -76,6 +76,8 @@ def test_a_whole_site_is_read() -> None:
     assert [outlet.sheddable for outlet in site.pdus[0].outlets] == [True, False]
     assert site.serial("n0/card3") == "SN0003"
     assert site.serial("n0/card5") == ""
+    assert [site.list_cards(node.name) for node in site.nodes] == [node.list_cards() for node in site.nodes]
+    assert site.list_cards("elsewhere") == ()
     assert site.peer("n0/card1/port1") == "n0/card0/port0"
     assert site.peer("n0/card1/port0") == "switch/s1/port12"
     assert site.peer("n0/card2/port0") == ""

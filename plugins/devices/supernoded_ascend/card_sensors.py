@@ -4,38 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 
-from supernoded.plugin import NODE, Clock, Command, Reading, WireError, make_reading
-from supernoded_ascend.asking import GoneError, ask, ask_card, is_absent
+from supernoded.plugin import NODE, Clock, Reading, WireError, make_reading
+from supernoded_ascend.asking import GoneError, is_absent
 from supernoded_ascend.card_readings import read_chip
+from supernoded_ascend.closer_look import HEALTH, CloserLook
 from supernoded_ascend.devices import Devices, Naming, Place
-from supernoded_ascend.npu_table import Table, parse_table
+from supernoded_ascend.npu_smi import NpuSmi
+from supernoded_ascend.npu_table import Chip, Table, parse_table
 from supernoded_ascend.questions import SLACK, Answers, Question, Questioner
 
-RUNS = 10  # the table, and the rounds of all three sensors twice, each of which loses the time of one run on a card that hangs
 REST = 60.0  # seconds for which a table that did not come is not asked for again, as long as the cards answer singly; ours
-
-
-class NpuSmi:
-    """The program as a whole, and once per card; whoever asks has it alone until all that he asks is answered."""
-
-    def __init__(self, whole: Command, make_command: Callable[[Sequence[str]], Command], within: float) -> None:
-        self.within, self.turn = within, asyncio.Lock()
-        self.longest = within * RUNS  # seconds
-        self._whole, self._make = whole, make_command
-        self._commands: dict[tuple[str, ...], Command] = {}
-
-    async def ask_all(self) -> str:
-        """The table. Raises WireError."""
-        async with self.turn:
-            return await ask(self._whole, "info", within=self.within)
-
-    async def ask_one(self, which: tuple[str, ...], words: Sequence[str]) -> str:
-        """One card, by the words that name it; the caller holds the turn. Raises WireError."""
-        if which not in self._commands:
-            self._commands[which] = self._make(which)
-        return await ask_card(self._commands[which], *words, within=self.within)
 
 
 class CardSensor:
@@ -80,7 +60,7 @@ class CardSensor:
 class TableSensor:
     """`npu-smi info`. A card that is described, or was listed, and is not in a table that lists others, is not on the bus.
 
-    One card that hangs keeps the whole table back: then they are asked `singly`.
+    One card that hangs keeps the whole table back: then they are asked `singly`. One whose word in it turns bad is looked at closely.
     """
 
     scope = NODE
@@ -89,6 +69,7 @@ class TableSensor:
         self.name, self.period, self.timeout = singly.name, period, npu_smi.longest + SLACK
         self._npu_smi, self._singly, self._naming, self._clock = npu_smi, singly, naming, clock
         self._seen = {naming.card(number) for number in naming.described}
+        self._closer = CloserLook(npu_smi, clock)
         self._rests_until = -math.inf
 
     async def read(self) -> Sequence[Reading]:
@@ -96,7 +77,7 @@ class TableSensor:
         if self._clock.now() < self._rests_until:
             return await self._singly.read()
         try:
-            return self._read_table(await self._npu_smi.ask_all())
+            named, readings = self._read_table(await self._npu_smi.ask_all())
         except WireError as trouble:
             if is_absent(trouble):
                 raise
@@ -105,8 +86,10 @@ class TableSensor:
                 raise trouble from None
             self._rests_until = self._clock.now() + REST
             return readings
+        codes = await self._closer.ask(named)
+        return [codes.get(one.subject, one) if one.quantity == HEALTH.quantity else one for one in readings]
 
-    def _read_table(self, text: str) -> Sequence[Reading]:
+    def _read_table(self, text: str) -> tuple[Mapping[str, Chip], Sequence[Reading]]:
         at, table = self._clock.now(), parse_table(text)
         if not table.chips:
             why = f"not understood: {table.strange[0]}" if table.strange else "no card" if text.strip() else "nothing at all"
@@ -114,10 +97,11 @@ class TableSensor:
         named = {self._naming.chip(chip.npu, chip.chip, chip.physical): chip for chip in table.chips}
         missing = sorted(self._seen - named.keys())
         self._seen |= named.keys()
-        return [
+        readings = [
             *(reading for subject, chip in named.items() for reading in read_chip(chip, at, subject)),
             *(self._miss(subject, at, table, [name for name in named if "/npu" in name]) for subject in missing),
         ]
+        return named, readings
 
     def _miss(self, subject: str, at: float, table: Table, strangers: Sequence[str]) -> Reading:
         """Gone for sure only where every line was understood and every chip is a card of ours."""

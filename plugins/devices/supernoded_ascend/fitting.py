@@ -6,13 +6,15 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from supernoded.plugin import NameNeighbour, Node, Sensor, name_neighbour
-from supernoded_ascend.card_readings import parse_board, parse_ecc, parse_health, parse_power, parse_temperature, parse_usages
-from supernoded_ascend.card_sensors import CardSensor, NpuSmi, TableSensor
+from supernoded_ascend.card_readings import parse_board, parse_ecc, parse_power, parse_temperature, parse_usages
+from supernoded_ascend.card_sensors import CardSensor, TableSensor
+from supernoded_ascend.closer_look import HEALTH as CODES
 from supernoded_ascend.counters import parse_stat
 from supernoded_ascend.devices import Devices, Naming, read_described
 from supernoded_ascend.driver import DriverSensor
 from supernoded_ascend.log_sensor import LogSensor
 from supernoded_ascend.neighbours import parse_lldp
+from supernoded_ascend.npu_smi import NpuSmi
 from supernoded_ascend.optical import parse_optical
 from supernoded_ascend.port_sensors import Cards, PortSensor
 from supernoded_ascend.questions import Question
@@ -27,7 +29,7 @@ GAUGES = (
     Question(("-t", "usages"), parse_usages, "card.utilisation", "%"),
 )
 HEALTH = (
-    Question(("-t", "health"), parse_health, "card.health", "flags"),
+    CODES,
     Question(("-t", "ecc"), parse_ecc, "card.errors_uncorrected"),
 )
 BOARD = (Question(("-t", "board"), parse_board, "card.serial", "text"),)

@@ -24,14 +24,14 @@ def fail(reading: Reading, at: float, why: str) -> Reading:
 def list_lines(text: str) -> Iterator[str]:
     """The lines of an answer without `[devid N]` or `[device N]`."""
     for line in text.splitlines()[:MOST_LINES]:
-        found = _PREFIX.match(line[:LONGEST_LINE])
+        found = _PREFIX.match(line[:LONGEST_LINE]) if "[" in line else None
         yield line[found.end() if found else 0 : LONGEST_LINE]
 
 
 def select_device(text: str, device: int) -> str:
     """An answer without what it says of other devices."""
     lines = text.splitlines()[:MOST_LINES]
-    return "\n".join(line for line in lines if (found := _PREFIX.match(line)) is None or int(found["device"]) == device)
+    return "\n".join(line for line in lines if "[" not in line or (found := _PREFIX.match(line)) is None or int(found["device"]) == device)
 
 
 def find_device(text: str) -> int | None:

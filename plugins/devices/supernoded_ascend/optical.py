@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import msgspec
 
@@ -61,10 +61,11 @@ MASKS = ("tx los", "rx los", "tx lol", "rx lol")  # bit n is lane n
 def parse_optical(text: str, at: float, subject: str) -> list[Reading]:
     """The module's page."""
     rows = split_rows(list_lines(text))
-    lanes = [reading for name, place in LANES.items() for reading in _read_lanes(rows, name, place, at, subject)]
+    told = _list_told(rows)
+    lanes = [reading for name, place in LANES.items() for reading in _read_lanes(told.get(name, ()), place, at, subject)]
     facts = [_read_fact(rows[name], fact, at, subject) for name, fact in FACTS.items() if name in rows]
     live = sum(reading.value is not None and not reading.quantity.endswith(_LIMITS) for reading in (*lanes, *facts))
-    return [_read_presence(rows, live, at, subject), *facts, *lanes, *_read_masks(rows, _count_lanes(rows), at, subject)]
+    return [_read_presence(rows, live, at, subject), *facts, *lanes, *_read_masks(rows, _count_lanes(told), at, subject)]
 
 
 def _read_presence(rows: Mapping[str, str], live: int, at: float, subject: str) -> Reading:
@@ -81,22 +82,25 @@ def _read_fact(text: str, fact: Fact, at: float, subject: str) -> Reading:
     return make_reading(subject, fact.quantity, None if number is None else number / fact.divisor, fact.unit, at, note)
 
 
-def _list_numbers(rows: Mapping[str, str], name: str) -> Iterator[tuple[int, str]]:
+def _list_told(rows: Mapping[str, str]) -> Mapping[str, Sequence[tuple[int, str]]]:
+    """Of each thing that lanes have: which lane, and what is told of it."""
+    told: dict[str, list[tuple[int, str]]] = {}
     for row, text in rows.items():
         found = _LANE.fullmatch(row)
-        if found is not None and found["name"] == name and int(found["lane"]) < MOST_LANES:
-            yield int(found["lane"]), text
+        if found is not None and int(found["lane"]) < MOST_LANES:
+            told.setdefault(found["name"], []).append((int(found["lane"]), text))
+    return told
 
 
-def _count_lanes(rows: Mapping[str, str]) -> int:
-    return 1 + max((lane for name in LANES for lane, _ in _list_numbers(rows, name)), default=-1)
+def _count_lanes(told: Mapping[str, Sequence[tuple[int, str]]]) -> int:
+    return 1 + max((lane for lanes in told.values() for lane, _ in lanes), default=-1)
 
 
-def _read_lanes(rows: Mapping[str, str], name: str, lanes: Lanes, at: float, subject: str) -> Iterator[Reading]:
+def _read_lanes(told: Sequence[tuple[int, str]], lanes: Lanes, at: float, subject: str) -> Iterator[Reading]:
     """Each lane, then the port by the lanes that can be read."""
     known: list[float] = []
     blind: list[str] = []
-    for lane, text in _list_numbers(rows, name):
+    for lane, text in told:
         value, note = read_number(text, lanes.unit)
         yield make_reading(f"{subject}/lane{lane}", lanes.quantity, value, lanes.unit, at, note)
         if value is None:

@@ -24,12 +24,22 @@ class Rest(NamedTuple):
 
 
 class Question(msgspec.Struct, frozen=True):
-    """The words that ask, who understands the answer (text, time, subject), and the quantity that is UNKNOWN where none ever came."""
+    """The words that ask, who understands the answer (text, time, subject), and the quantity that is UNKNOWN where none ever came.
+
+    The same answer is the same readings, at another time.
+    """
 
     words: tuple[str, ...]
     parse: Callable[[str, float, str], list[Reading]]
     quantity: str
     unit: str = "1"
+
+
+class Told(NamedTuple):
+    """A text, and the readings that it gave."""
+
+    text: str
+    readings: list[Reading]
 
 
 Run = Callable[[Sequence[str]], Awaitable[str]]  # words in, text out; raises WireError
@@ -41,7 +51,7 @@ class Questioner:
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._before: dict[tuple[str, tuple[str, ...]], list[Reading]] = {}
+        self._before: dict[tuple[str, tuple[str, ...]], Told] = {}
         self._resting: dict[str, Rest] = {}
 
     async def ask(self, device: str, run: Run, asked: Sequence[tuple[str, Question]]) -> Answers:
@@ -74,11 +84,16 @@ class Questioner:
         return is_absent(error) or isinstance(error, GoneError)
 
     async def _ask_one(self, run: Run, subject: str, question: Question) -> list[Reading]:
-        readings = question.parse(await run(question.words), self._clock.now(), subject)
-        self._before[subject, question.words] = readings
+        text, at, key = await run(question.words), self._clock.now(), (subject, question.words)
+        known = self._before.get(key)
+        if known is not None and known.text == text:
+            return [msgspec.structs.replace(one, at=at) for one in known.readings]
+        readings = question.parse(text, at, subject)
+        self._before[key] = Told(text, readings)
         return readings
 
     def _fail(self, subject: str, question: Question, why: str) -> list[Reading]:
         at = self._clock.now()
         known = self._before.get((subject, question.words))
-        return [fail(one, at, why) for one in known or [make_reading(subject, question.quantity, None, question.unit, at, why)]]
+        before = known.readings if known is not None else ()
+        return [fail(one, at, why) for one in before or [make_reading(subject, question.quantity, None, question.unit, at, why)]]

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from weakref import WeakKeyDictionary
 
-from supernoded.plugin import Node, Wires
+from supernoded.plugin import Node
 from supernoded_hwmon.chips import Chips
 from supernoded_hwmon.grip import Grip
 from supernoded_hwmon.record import open_record
@@ -21,15 +20,11 @@ class Site:
     grip: Grip
 
 
-# It lives as long as the wires that the daemon gave to this plugin: two daemons in one process have two.
-_SITES: WeakKeyDictionary[Wires, Site] = WeakKeyDictionary()
-
-
 def find_site(settings: HwmonSettings, node: Node) -> Site:
     """The site of this daemon. Raises WireError for a root that is no path."""
-    site = _SITES.get(node.wires)
-    if site is None or site.settings is not settings:
+    site = node.shared.get(Site)
+    if not isinstance(site, Site) or site.settings is not settings:
         chips = Chips(node.wires, settings.root, node.clock)
         record = open_record(node.wires.tree(str(node.state.absolute())))
-        site = _SITES[node.wires] = Site(settings, chips, Grip(chips, record, node.clock, settings))
+        site = node.shared[Site] = Site(settings, chips, Grip(chips, record, node.clock, settings))
     return site

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from weakref import WeakKeyDictionary
 
 import msgspec
 
-from supernoded.plugin import Node, PluginError, WireError, Wires
+from supernoded.plugin import Node, PluginError, WireError
 from supernoded_modbus.bus import Bus, Pace
 from supernoded_modbus.coolant import Cdu, Coolant, CoolantRecord
 from supernoded_modbus.devices import Device, list_devices
@@ -38,16 +37,14 @@ class Site:
                 yield ShedPdu(unit, device.pdu)
 
 
-# Sensors, handles and actuators come from three hooks and must share each line's one owner. What they share lives as long as the wires
-# that the daemon gave to this plugin, and no longer; two daemons in one process have two.
-_SITES: WeakKeyDictionary[Wires, Site] = WeakKeyDictionary()
-
-
 def find_site(settings: ModbusSettings, node: Node) -> Site:
-    """The site of this daemon. Raises WireError for a wire that is none, PluginError for a map."""
-    site = _SITES.get(node.wires)
-    if site is None or site.settings is not settings:
-        site = _SITES[node.wires] = _build(settings, node)
+    """The site of this daemon: sensors, handles and actuators come from three hooks and must share each line's one owner.
+
+    Raises WireError for a wire that is none, PluginError for a map.
+    """
+    site = node.shared.get(Site)
+    if not isinstance(site, Site) or site.settings is not settings:
+        site = node.shared[Site] = _build(settings, node)
     return site
 
 

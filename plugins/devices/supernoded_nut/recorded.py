@@ -13,6 +13,7 @@ from supernoded_nut.ups import read_ups
 
 _LINE = re.compile(r"\s*(?P<name>[a-z][\w.-]*)\s*:(?:\s+(?P<value>.*))?", re.IGNORECASE | re.ASCII)
 _COMMENT = re.compile(r"(?:^|\s+)#.*")
+_QUOTED = re.compile(r'"([^"]*)"')  # as `dummy-ups` takes a value, an empty one too
 _UNFIT = re.compile(r"[^A-Za-z0-9_.:-]+")
 
 
@@ -28,4 +29,9 @@ def read_nut(source: Source) -> Iterator[Reading]:
 def parse_variables(text: str) -> dict[str, str]:
     """The variables of a recording; the last of a name counts."""
     found = (_LINE.fullmatch(_COMMENT.sub("", line)) for line in text.splitlines())
-    return {line["name"]: (line["value"] or "").strip() for line in found if line is not None}
+    return {line["name"]: _unquote((line["value"] or "").strip()) for line in found if line is not None}
+
+
+def _unquote(value: str) -> str:
+    quoted = _QUOTED.fullmatch(value)
+    return value if quoted is None else quoted[1]

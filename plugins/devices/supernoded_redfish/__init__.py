@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from supernoded.plugin import Actuator, Check, Handle, Node, OutletSwitch, Sensor, ShedRecord, ShedSensor, StagedShed, hookimpl
+from supernoded.plugin import Actuator, Check, Handle, Node, OutletSwitch, Sensor, hookimpl
 from supernoded_redfish.bmc import Bmc, open_bmcs
 from supernoded_redfish.cap_sensor import CapSensor
 from supernoded_redfish.capping import PowerCap
@@ -30,7 +30,7 @@ def supernoded_settings() -> type[RedfishSettings]:
 
 @hookimpl
 def supernoded_sensors(settings: RedfishSettings, node: Node) -> Sequence[Sensor]:
-    """Of each BMC one for each thing that is asked of it, two per PDU, one per cooling unit."""
+    """Of each BMC one for each thing that is asked of it, one per PDU, one per cooling unit."""
     units = [UnitSensor(one.unit, settings.cdu_period_s) for one in open_units(settings, node)]
     return [*_make_bmc_sensors(settings, node), *_make_pdu_sensors(settings, node), *units]
 
@@ -43,14 +43,12 @@ def supernoded_handles(settings: RedfishSettings, node: Node) -> Sequence[Handle
 
 @hookimpl
 def supernoded_actuators(settings: RedfishSettings, node: Node) -> Sequence[Actuator]:
-    """Caps and fans of nodes, outlets one by one, and sheds that go outlet by outlet."""
+    """Caps and fans of nodes, and outlets one by one; nothing sheds this way (safety rule 7)."""
     state = node.wires.tree(str(node.state.absolute()))
     bmcs = list(open_bmcs(settings, node))
     caps = [PowerCap(_open_cards(bmc), state) for bmc in bmcs if bmc.settings.caps]
     fans = [FanOrder(Fans(bmc.http, node.clock, bmc.node), state) for bmc in bmcs if bmc.settings.fans]
-    served = [one for one in open_pdus(settings, node) if one.orders]
-    sheds = [StagedShed(one.pdu, one.sheddable, ShedRecord(one.pdu.pdu, state)) for one in served]
-    return [*caps, *fans, *(OutletSwitch(one.pdu) for one in served), *sheds]
+    return [*caps, *fans, *(OutletSwitch(one.pdu) for one in open_pdus(settings, node) if one.orders)]
 
 
 @hookimpl
@@ -73,9 +71,6 @@ def _make_bmc_sensors(settings: RedfishSettings, node: Node) -> Iterator[Sensor]
 def _make_pdu_sensors(settings: RedfishSettings, node: Node) -> Iterator[Sensor]:
     for one in open_pdus(settings, node):
         yield PduSensor(one.pdu, one.outlets, node.clock, f"feed/{one.feed}", settings.pdu_period_s)
-        if one.orders:
-            record = ShedRecord(one.pdu.pdu, node.wires.tree(str(node.state.absolute())))
-            yield ShedSensor(record, node.clock, f"feed/{one.feed}")
 
 
 def _open_cards(bmc: Bmc) -> Cards:

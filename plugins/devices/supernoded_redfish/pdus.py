@@ -20,7 +20,6 @@ class Served:
     pdu: RackPdu
     feed: str
     outlets: tuple[int, ...]
-    sheddable: tuple[int, ...]
     orders: bool
 
 
@@ -34,8 +33,7 @@ def open_pdus(settings: RedfishSettings, node: Node) -> Iterator[Served]:
         door = settings.pdus.get(pdu.name, PduSettings())
         if wired or door.url:
             numbers = tuple(outlet.number for outlet in pdu.outlets)
-            sheddable = tuple(outlet.number for outlet in pdu.outlets if outlet.sheddable)
-            yield Served(_open(f"pdu/{pdu.name}", door.url or pdu.wire, door, node), pdu.feed, numbers, sheddable, wired or door.orders)
+            yield Served(_open(f"pdu/{pdu.name}", door.url or pdu.wire, door, node), pdu.feed, numbers, wired or door.orders)
 
 
 def _open(subject: str, url: str, door: PduSettings, node: Node) -> RackPdu:

@@ -24,7 +24,7 @@ def supernoded_sensors(settings: SnmpSettings, node: Node) -> Sequence[Sensor]:
 
 @hookimpl
 def supernoded_actuators(settings: SnmpSettings, node: Node) -> Sequence[Actuator]:
-    """Outlets one by one, and sheds that go outlet by outlet."""
+    """Outlets one by one; nothing sheds this way."""
     return list(make_actuators(settings, node))
 
 

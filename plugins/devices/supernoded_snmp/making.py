@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from supernoded.plugin import Actuator, Node, OutletSwitch, PluginError, Sensor, ShedRecord, ShedSensor, StagedShed
+from supernoded.plugin import Actuator, Node, OutletSwitch, PluginError, Sensor
 from supernoded_snmp.address import SCHEME, parse_address
 from supernoded_snmp.device import Device
 from supernoded_snmp.outlets import SnmpOutlets
@@ -21,11 +21,10 @@ class Served:
     subject: str
     url: str
     feed: str
-    sheddable: tuple[int, ...] = ()
     orders: bool = True
 
     @property
-    def takes_sheds(self) -> bool:
+    def takes_orders(self) -> bool:
         """Whether it is a PDU that takes orders this way."""
         return self.orders and self.subject.startswith("pdu/")
 
@@ -35,8 +34,7 @@ def list_served(settings: SnmpSettings, node: Node) -> Iterator[Served]:
     site = node.topology
     devices = {f"ups/{ups.name}": Served(f"ups/{ups.name}", ups.wire, ups.name) for ups in site.ups}
     for pdu in site.pdus:
-        sheddable = tuple(outlet.number for outlet in pdu.outlets if outlet.sheddable)
-        devices[f"pdu/{pdu.name}"] = Served(f"pdu/{pdu.name}", pdu.wire, pdu.feed, sheddable)
+        devices[f"pdu/{pdu.name}"] = Served(f"pdu/{pdu.name}", pdu.wire, pdu.feed)
     wired = {subject for subject, one in devices.items() if one.url.startswith(f"{SCHEME}:")}
     yield from (devices[subject] for subject in sorted(wired))
     for subject, view in settings.devices.items():
@@ -44,29 +42,21 @@ def list_served(settings: SnmpSettings, node: Node) -> Iterator[Served]:
         if known is None or subject in wired:
             why = "the topology reaches it over SNMP already" if known else f"the topology has {', '.join(devices) or 'no UPS and no PDU'}"
             raise PluginError(f"[plugins.snmp.devices] {subject!r}: {why}")
-        yield Served(subject, view.url, known.feed, known.sheddable, view.orders)
+        yield Served(subject, view.url, known.feed, view.orders)
 
 
 def make_sensors(settings: SnmpSettings, node: Node) -> Iterator[Sensor]:
-    """One for each device, in the scope of its feed, and one for the record of what we have shed of a PDU."""
+    """One for each device, in the scope of its feed."""
     for served in list_served(settings, node):
         period = settings.ups_period_s if served.subject.startswith("ups/") else settings.pdu_period_s
         yield SnmpSensor(_open(served, settings, node, "sensor"), node.clock, f"feed/{served.feed}", period, settings.within_s)
-        if served.takes_sheds:
-            yield ShedSensor(_open_record(served, node), node.clock, f"feed/{served.feed}")
 
 
 def make_actuators(settings: SnmpSettings, node: Node) -> Iterator[Actuator]:
-    """Two for each PDU that takes orders this way."""
+    """One for each PDU that takes orders this way. None sheds: no group here closes again by itself (safety rule 7)."""
     for served in list_served(settings, node):
-        if served.takes_sheds:
-            outlets = SnmpOutlets(_open(served, settings, node, "orders"), node.clock)
-            yield OutletSwitch(outlets)
-            yield StagedShed(outlets, served.sheddable, _open_record(served, node))
-
-
-def _open_record(served: Served, node: Node) -> ShedRecord:
-    return ShedRecord(served.subject, node.wires.tree(str(node.state.absolute())))
+        if served.takes_orders:
+            yield OutletSwitch(SnmpOutlets(_open(served, settings, node, "orders"), node.clock))
 
 
 def _open(served: Served, settings: SnmpSettings, node: Node, use: str) -> Device:

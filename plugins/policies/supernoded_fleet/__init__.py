@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from supernoded.plugin import Node, Remedy, Rule, hookimpl
-from supernoded_fleet.lives import DaemonRule, GoneRule, LateRule
+from supernoded_fleet.lives import DaemonRule, GoneRule, LateRule, Roll
 from supernoded_fleet.remedies import GoneRemedy, TellRemedy
 from supernoded_fleet.settings import FleetSettings
 from supernoded_fleet.standing import BreakerRule, ClockRule, RivalRule, SplitRule
@@ -21,10 +21,11 @@ def supernoded_settings() -> type[FleetSettings]:
 @hookimpl
 def supernoded_rules(settings: FleetSettings, node: Node) -> Sequence[Rule[Any]]:
     """What is judged of nodes, by the holder of the role `fleet`."""
+    roll = Roll(node, settings)
     return (
-        LateRule(node, settings),
-        GoneRule(node, settings),
-        DaemonRule(node, settings),
+        LateRule(roll),
+        GoneRule(roll),
+        DaemonRule(roll),
         RivalRule(),
         ClockRule(settings),
         SplitRule(node, settings),

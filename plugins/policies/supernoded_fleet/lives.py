@@ -5,8 +5,29 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from supernoded.plugin import Level, Node, Severity, Verdict, View
-from supernoded_fleet.seeing import FLEET, SIGHTS, Sight, find_split, look
+from supernoded_fleet.seeing import FLEET, SIGHTS, Sight, find_split, is_beating, look
 from supernoded_fleet.settings import FleetSettings
+from supernoded_fleet.turns import Turn, choose, pass_turn
+
+
+class Roll:
+    """Which of the site's nodes are not simply well: looked at once for all rules that ask at one moment."""
+
+    def __init__(self, node: Node, settings: FleetSettings) -> None:
+        self.node, self.settings = node, settings
+        self.names = [one.name for one in node.topology.nodes]
+        self._found: tuple[float, int, set[str], set[str]] = (0.0, -1, set(), set())
+
+    def find(self, seen: View) -> tuple[set[str], set[str]]:
+        """Who does not beat in time, and of whom that is not known."""
+        if self._found[:2] != (seen.now, seen.turn):
+            silent, unknown = set[str](), set[str]()
+            for name in self.names:
+                beats = is_beating(seen, name, self.settings.late_s)
+                if not beats:
+                    (unknown if beats is None else silent).add(name)
+            self._found = seen.now, seen.turn, silent, unknown
+        return self._found[2:]
 
 
 class _LifeRule:
@@ -16,17 +37,19 @@ class _LifeRule:
     scope = FLEET
     watches: Mapping[str, float] = SIGHTS
 
-    def __init__(self, node: Node, settings: FleetSettings) -> None:
-        self._node, self._settings = node, settings
-        self._names = [one.name for one in node.topology.nodes]
+    def __init__(self, roll: Roll) -> None:
+        self._roll, self._node, self._settings = roll, roll.node, roll.settings
 
-    def start(self) -> None:
-        """It remembers nothing: the readings say all."""
+    def start(self) -> Turn:
+        """The readings say all: what it remembers saves it words."""
+        return Turn()
 
-    def judge(self, seen: View, memory: None) -> tuple[None, Sequence[Verdict]]:
-        """The level of every node."""
-        split = find_split(seen, len(self._names))
-        return memory, [self._judge(seen, name, split) for name in self._names]
+    def judge(self, seen: View, memory: Turn) -> tuple[Turn, Sequence[Verdict]]:
+        """The level of every node, of those that are well in turns."""
+        names = self._roll.names
+        split = find_split(seen, len(names))
+        said = [self._judge(seen, name, split) for name in choose(names, *self._roll.find(seen), memory)]
+        return pass_turn(names, said, memory), said
 
     def _judge(self, seen: View, name: str, split: str) -> Verdict:
         if self._node.is_under_maintenance(name):

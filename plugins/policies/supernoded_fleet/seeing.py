@@ -26,6 +26,14 @@ class Sight(msgspec.Struct, frozen=True, kw_only=True):
     answering: float = math.inf  # seconds since a probe had no answer; endless where every probe in memory had one
 
 
+def is_beating(seen: View, node: str, late_s: float) -> bool | None:
+    """Whether a node is known and beats in time, None = nobody can tell: a quick look, as there are thousands."""
+    age = seen.number(AGE, node)
+    if age is None or age > late_s:
+        return None if age is None else False
+    return True if seen.text(LIFE, node) else None
+
+
 def look(seen: View, node: str, settings: FleetSettings) -> Sight:
     """What is seen of a node."""
     reading = seen.newest(AGE, node)

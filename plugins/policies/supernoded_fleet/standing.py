@@ -10,6 +10,7 @@ import msgspec
 from supernoded.plugin import Level, Node, Severity, Verdict, View
 from supernoded_fleet.seeing import FLEET, HEARD, OFFSET, RIVAL
 from supernoded_fleet.settings import FleetSettings
+from supernoded_fleet.turns import Turn, choose, pass_turn
 
 BREAKERS = "fleet.breakers"
 BACK = 0.8  # share of the limit below which a clock is right again (ours)
@@ -21,12 +22,17 @@ class RivalRule:
     kind, scope = "node.rival", FLEET
     watches: Mapping[str, float] = {RIVAL: 60.0, "node.life": 60.0}
 
-    def start(self) -> None:
-        """It remembers nothing."""
+    def start(self) -> Turn:
+        """The readings say all: what it remembers saves it words."""
+        return Turn()
 
-    def judge(self, seen: View, memory: None) -> tuple[None, Sequence[Verdict]]:
-        """The level of every name that is heard."""
-        return memory, [self._judge(seen, name) for name in seen.subjects(RIVAL)]
+    def judge(self, seen: View, memory: Turn) -> tuple[Turn, Sequence[Verdict]]:
+        """The level of every name that is heard, of those that are well in turns."""
+        names = seen.subjects(RIVAL)
+        told = {name: rival for name in names if (rival := seen.text(RIVAL, name)) != ""}
+        unknown = {name for name, rival in told.items() if rival is None}
+        said = [self._judge(seen, name) for name in choose(names, told.keys() - unknown, unknown, memory)]
+        return pass_turn(names, said, memory), said
 
     def _judge(self, seen: View, name: str) -> Verdict:
         rival = seen.text(RIVAL, name)
@@ -45,6 +51,7 @@ class ClockMemory(msgspec.Struct, frozen=True):
     """Whose clocks were wrong when last judged."""
 
     wrong: frozenset[str] = frozenset()
+    turn: Turn = Turn()
 
 
 class ClockRule:
@@ -61,14 +68,18 @@ class ClockRule:
         return ClockMemory()
 
     def judge(self, seen: View, memory: ClockMemory) -> tuple[ClockMemory, Sequence[Verdict]]:
-        """The level of every clock that is known."""
+        """The level of every clock that is known, of those that are right in turns."""
         offsets = {name: seen.number(OFFSET, name) for name in seen.subjects(OFFSET)}
         known = [offset for offset in offsets.values() if offset is not None]
         middle = median(known) if len(known) >= 3 else 0.0
-        verdicts = [self._judge(seen, name, offset, middle, memory) for name, offset in offsets.items()]
-        raised = frozenset(one.subject for one in verdicts if one.level is Level.RAISED)
-        unsure = frozenset(one.subject for one in verdicts if one.level is Level.UNSURE)
-        return ClockMemory(raised | (memory.wrong & unsure)), verdicts
+        names, near = list(offsets), BACK * self._limit
+        odd = {name for name, offset in offsets.items() if offset is not None and abs(offset - middle) > near}
+        unknown = {name for name, offset in offsets.items() if offset is None}
+        said = [self._judge(seen, name, offsets[name], middle, memory) for name in choose(names, odd, unknown, memory.turn)]
+        raised = frozenset(one.subject for one in said if one.level is Level.RAISED)
+        right = {one.subject for one in said if one.level is Level.CLEAR}
+        wrong = raised | (memory.wrong & offsets.keys()) - right
+        return ClockMemory(wrong, pass_turn(names, said, memory.turn)), said
 
     def _judge(self, seen: View, name: str, offset: float | None, middle: float, memory: ClockMemory) -> Verdict:
         if offset is None:

@@ -27,6 +27,10 @@ class Seen(Protocol):
         """Who has read it."""
         ...
 
+    def told(self, quantity: str, subject: str) -> Told:
+        """Who has read it, and its newest reading with its state."""
+        ...
+
     def newest(self, quantity: str, subject: str, source: str | None = None) -> Reading | None:
         """The newest reading with its state."""
         ...

@@ -9,7 +9,8 @@ from supernoded_network.growth import grow_most, list_subjects, say_why
 from supernoded_network.settings import NetworkSettings
 from supernoded_network.trouble import QUANTITIES, count_links, find_troubles, list_unseen
 
-TIMEOUTS = "comm.timeouts"
+TIMEOUTS, RANK = "comm.timeouts", "rank.state"
+STANDING = frozenset({"silent", "waiting", "gone"})  # states of a rank that does not step, or whose peers do not
 MOST_NAMED = 3
 
 
@@ -25,7 +26,7 @@ class BufferRule:
         )
         members = (tuple(dict.fromkeys(member.partition("/")[0] for member in ring.order)) for ring in node.topology.rings)
         self._others = len({other for nodes in members if node.name in nodes for other in nodes} - {node.name})
-        self.watches: Mapping[str, float] = dict.fromkeys((*QUANTITIES, TIMEOUTS), settings.buffer_window_s)
+        self.watches: Mapping[str, float] = dict.fromkeys((*QUANTITIES, TIMEOUTS, RANK), settings.buffer_window_s)
 
     def start(self) -> None:
         """It remembers nothing: the window holds all that it needs."""
@@ -51,6 +52,9 @@ class BufferRule:
         troubles = list(find_troubles(seen, self._declared, self._ber, self._settings.hot_c))
         if troubles:
             return Level.CLEAR, f"{said}, but not for want of buffer: {'; '.join(troubles[:MOST_NAMED])}", ()
+        if stood := find_standing(seen):
+            doubt = f"{said}, while {stood} stood still or waited: whatever holds a job up makes its communication time out"
+            return Level.UNSURE, doubt, (f"whether it times out without {stood} standing still",)
         links = count_links(seen)
         if not links["up"] or links["unknown"]:
             unseen = [f"link.state: {links['unknown']} links are not seen" if links["unknown"] else "link.state: no link is seen up"]
@@ -62,3 +66,12 @@ class BufferRule:
             f"cards and links of the {self._others} other nodes of its rings"  # a job waits for its hottest card, wherever that is (T9)
         )
         return Level.RAISED, f"{text}, unless a card elsewhere is hot or a link broken", [*list_unseen(seen), elsewhere]
+
+
+def find_standing(seen: View) -> str:
+    """A rank here that was silent or gone within the window, or waited for one that is so anywhere in its job; empty where all step."""
+    for rank in list_subjects(seen, [RANK]):
+        for source in seen.sources(RANK, rank):
+            if any(one.value in STANDING for one in seen.window(RANK, rank, source)):
+                return rank
+    return ""

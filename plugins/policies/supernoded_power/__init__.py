@@ -17,7 +17,7 @@ from supernoded_power.outage import FeedLostRule, OutageRule
 from supernoded_power.pdus import CordsRule, ShedLateRule
 from supernoded_power.redundancy import RedundancyRule
 from supernoded_power.remedies import ADVICE, OutageRemedy, ReserveRemedy, TellRemedy
-from supernoded_power.reserve import ReserveRule
+from supernoded_power.reserve import ReserveRule, ShortRule
 from supernoded_power.settings import PowerSettings
 from supernoded_power.site import list_sheddable
 from supernoded_power.supply_lost import SupplyLostRule
@@ -40,6 +40,7 @@ def supernoded_rules(settings: PowerSettings, node: Node) -> Sequence[Rule[Any]]
         ConflictRule(feeds, settings),
         SilentRule(feeds, settings),
         ReserveRule(feeds, node, settings),
+        ShortRule(feeds, node, settings),
         RedundancyRule(feeds, site, settings),
         ArmingRule(site, settings),
         ShedLateRule(site, node.limits, settings),

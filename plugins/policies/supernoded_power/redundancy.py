@@ -15,11 +15,12 @@ VA, LOAD, RATED = "ups.output_va", "ups.load", "ups.rated_va"
 
 
 class RedundancyMemory(msgspec.Struct, frozen=True):
-    """What is remembered of feeds; since when the load is too much for one, and since when one is missing. 0 = not."""
+    """What is remembered of feeds; since when the load is too much for one, one is missing, and one is dead beside another. 0 = not."""
 
     tracks: dict[str, Track] = {}
     over_since: float = 0.0
     lost_since: float = 0.0
+    dead_since: float = 0.0
 
 
 class Share(msgspec.Struct, frozen=True):
@@ -31,7 +32,7 @@ class Share(msgspec.Struct, frozen=True):
 
 
 class RedundancyRule:
-    """Raises the site at once when one UPS could not carry it alone, and when one has been missing for long."""
+    """Raises the site at once when one UPS could not carry it alone, or is dead; and when one has been missing for long."""
 
     kind = "power.redundancy"
     watches: Mapping[str, float] = {**WATCHES, **dict.fromkeys((*name_phases(VA, LOAD), RATED), 60.0)}
@@ -55,8 +56,12 @@ class RedundancyRule:
         known = [share for share in shares.values() if share is not None]
         over = find_overload(known)
         missing = [feed for feed in backed if not _is_ready(feed)]
+        dead = [feed for feed in missing if feed.mains is Mains.LOST or feed.dark] if len(missing) < len(backed) else []
         memory = RedundancyMemory(
-            tracks, (memory.over_since or seen.now) if over else 0.0, (memory.lost_since or seen.now) if missing else 0.0
+            tracks,
+            (memory.over_since or seen.now) if over else 0.0,
+            (memory.lost_since or seen.now) if missing else 0.0,
+            (memory.dead_since or seen.now) if dead else 0.0,
         )
         unseen = [say_why(seen, VA, f"ups/{name}") for name, share in shares.items() if share is None]
         return memory, [self._weigh(seen.now, memory, over, missing, unseen)]
@@ -66,8 +71,9 @@ class RedundancyRule:
             return judge(self.kind, self.scope, now, Level.RAISED, f"redundancy is lost: {over}", Severity.CRITICAL, unseen)
         if missing:
             hours, told = (now - memory.lost_since) / 3600.0, "; ".join(feed.text for feed in missing)
-            level = Level.RAISED if hours >= self._set.redundancy_h else Level.UNSURE
-            text = f"redundancy is lost for {hours:.1f} h, told from {self._set.redundancy_h:g} h on: {told}"
+            is_dead = bool(memory.dead_since) and now - memory.dead_since >= self._set.flash_s
+            level = Level.RAISED if is_dead or hours >= self._set.redundancy_h else Level.UNSURE
+            text = f"redundancy is lost for {hours:.1f} h, told {'at once' if is_dead else f'from {self._set.redundancy_h:g} h on'}: {told}"
             return judge(self.kind, self.scope, now, level, text, unseen=unseen)
         if over:
             return judge(self.kind, self.scope, now, Level.UNSURE, f"{over}, for {now - memory.over_since:.0f} s", unseen=unseen)

@@ -37,7 +37,7 @@ class PowerSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     step_s: Annotated[float, msgspec.Meta(ge=0.1, le=3600)] = 30.0  # of a job that has not told its step time
     cap_w: Annotated[float, msgspec.Meta(ge=50, le=3000)] = 350.0  # of each card on battery (safety 9)
     capped_slowdown: Annotated[float, msgspec.Meta(ge=1, le=10)] = 1.75  # of steps and saves while capped; 600 W (T1) to 350 W is 1.71
-    patience_s: Annotated[float, msgspec.Meta(ge=0.5, le=10)] = 3.0  # for a shed to be seen; over SNMP it takes up to 2.5 s
+    patience_s: Annotated[float, msgspec.Meta(ge=0.5, le=10)] = 3.0  # for a shed to be seen
     cap_patience_s: Annotated[float, msgspec.Meta(ge=0.5, le=60)] = 10.0  # for a cap to be set: BMCs take that long; no save waits
     # the shed
     optic_c: Celsius = 70.0  # of an optical module that does not say its own limit

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from enum import IntEnum
 from fnmatch import fnmatchcase
 
 import msgspec
@@ -11,16 +10,6 @@ import msgspec
 from supernoded.plugin import Topology
 
 _GLOB = frozenset("*?[")
-_KEPT = ("cdu/*", "pdu/*", "ups/*", "switch/*", "reflex/*", "line/*")  # never switched off (safety rule 6)
-
-
-class Stage(IntEnum):
-    """In which order things come back (safety rule 8)."""
-
-    NETWORK = 0  # and the control of coolant
-    PUMPS = 1
-    FANS = 2
-    NODES = 3
 
 
 class Cord(msgspec.Struct, frozen=True, order=True):
@@ -66,7 +55,10 @@ def list_fed(load: str, nodes: Collection[str]) -> list[str]:
 
 
 def list_cuttable(site: Topology, kept: Iterable[str], never: Iterable[str]) -> tuple[Cord, ...]:
-    """The cords that may be switched off once their node has been stopped: none that also feeds a kept node or what rule 6 names."""
+    """The cords that may be switched off once their node has been stopped: none that also feeds a kept node or what rule 6 names.
+
+    Only cords of nodes are: what cools, switches or measures by an outlet of its own is none of them.
+    """
     cords, loads, patterns, staying = list_cords(site), list_loads(site), tuple(never), frozenset(kept)
     untouched = {cord.outlet for cord in cords if cord.node in staying}
     untouched |= {outlet for outlet, load in loads.items() if _is_kept(load, site, patterns)}
@@ -78,20 +70,14 @@ def _fits(subject: str, patterns: Iterable[str]) -> bool:
 
 
 def _is_kept(load: str, site: Topology, never: tuple[str, ...]) -> bool:
-    """Whether a load is, or as a pattern takes in, something that is never switched off."""
-    if _fits(load, (*_KEPT, *never)):
-        return True
-    described = (*(loop.subject for loop in site.loops), *(f"switch/{switch.name}" for switch in site.switches))
-    return bool(_GLOB.intersection(load)) and any(fnmatchcase(thing, load) for thing in described)
-
-
-def find_stage(load: str) -> Stage:
-    """When a load comes back."""
-    if fnmatchcase(load, "cdu/*/pump*"):
-        return Stage.PUMPS
-    if load.startswith(("switch/", "cdu/")):
-        return Stage.NETWORK
-    return Stage.FANS if fnmatchcase(load, "*/fan*") else Stage.NODES
+    """Whether a load is, or as a pattern over nodes takes in, something that is never switched off."""
+    others = (
+        *(loop.subject for loop in site.loops),
+        *(f"switch/{switch.name}" for switch in site.switches),
+        *(f"pdu/{pdu.name}" for pdu in site.pdus),
+        *(f"ups/{ups.name}" for ups in site.ups),
+    )
+    return _fits(load, never) or (bool(_GLOB.intersection(load)) and any(fnmatchcase(thing, load) for thing in others))
 
 
 def list_shed_nodes(site: Topology, pdu: str) -> tuple[str, ...]:

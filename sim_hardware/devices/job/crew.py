@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from sim_hardware.devices.job.peer import Peer
+from sim_hardware.devices.job.storage import Storage
 from sim_hardware.devices.panel import Panel
 from sim_hardware.plant.job.orders import AbortCollective, RemapRanks, RequestCheckpoint, ResumeJob, StopJob, WithdrawCheckpoint
 from sim_hardware.plant.words import Order, OrderError
@@ -38,8 +39,8 @@ class Crew:
     `present` are the nodes that have a daemon to speak to: of a big rack only these are looked after.
     """
 
-    def __init__(self, panel: Panel, wall: Callable[[str], float]) -> None:
-        self._panel, self._wall = panel, wall
+    def __init__(self, panel: Panel, wall: Callable[[str], float], storage: Storage | None = None) -> None:
+        self._panel, self._wall, self._storage = panel, wall, storage
         job = panel.rack.sim.job
         self.job = job.name if job is not None else ""
         self.peers: tuple[Peer, ...] = tuple(self._list_peers()) if self.job else ()
@@ -53,7 +54,8 @@ class Crew:
     def _list_peers(self) -> list[Peer]:
         nodes = [node.name for node in self._panel.rack.nodes]
         launcher = Peer(self.job, nodes[0], "launcher", plan=self._find_plan())
-        return [*self._list_ranks(), launcher, *(Peer(self.job, node, "vault") for node in nodes)]
+        vaults = [Peer(self.job, node, "vault") for node in nodes] if self._storage is None else []  # else they are real ones
+        return [*self._list_ranks(), launcher, *vaults]
 
     def _list_ranks(self) -> list[Peer]:
         world, plan = int(self._number("job.world_size")), self._find_plan()
@@ -107,7 +109,7 @@ class Crew:
         orders: dict[object, Order] = {
             "abort": AbortCollective(self.job),
             "remap": RemapRanks(self.job, moves, gone),
-            "resume": ResumeJob(self.job),
+            "resume": self._choose() if message.get("kind") == "resume" else ResumeJob(self.job),
         }
         order = orders.get(message.get("kind"))
         if order is None or name in self._done:
@@ -119,6 +121,12 @@ class Crew:
             if gone:
                 self._number_anew(launcher)
         launcher.answer(name, why)
+
+    def _choose(self) -> ResumeJob:
+        """The ranks agree on a step that all can read."""
+        if self._storage is None:
+            return ResumeJob(self.job)
+        return ResumeJob(self.job, *self._storage.choose())
 
     def _number_anew(self, launcher: Peer) -> None:
         """A replica is given up: the processes there were have ended, and those that start are others."""

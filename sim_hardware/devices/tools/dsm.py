@@ -11,7 +11,7 @@ from sim_hardware.devices.panel import Panel
 from sim_hardware.devices.tools.arguments import UsageError, parse
 from sim_hardware.devices.tools.gauges import read_number, read_text
 from sim_hardware.devices.tools.words import Run, ToolState
-from sim_hardware.plant.pool.orders import Snapshot, SyncPool
+from sim_hardware.plant.pool.orders import DropSnapshot, Snapshot, SyncPool
 from sim_hardware.plant.words import OrderError
 
 _UNITS = {"MB": 1e6, "GB": 1e9, "TB": 1e12}
@@ -66,14 +66,16 @@ def dsm_sync_all(argv: Sequence[str], panel: Panel, _node: str, _state: ToolStat
 
 
 def dsm_snapshot(argv: Sequence[str], panel: Panel, node: str, _state: ToolState) -> Run:
-    """`--name X [--atomic] [--compress zstd]`, `--list`, `--verify X`. Codes: 0, 1 cannot or torn, 2 usage."""
+    """`--name X [--atomic] [--compress zstd]`, `--list`, `--verify X`, `--delete X`. Codes: 0, 1 cannot or torn, 2 usage."""
     try:
         options = _parse_snapshot(argv)
     except UsageError as error:
-        usage = "usage: dsm_snapshot --name NAME [--atomic] [--compress zstd] | --list | --verify NAME"
+        usage = "usage: dsm_snapshot --name NAME [--atomic] [--compress zstd] | --list | --verify NAME | --delete NAME"
         return Run(2, err=f"dsm_snapshot: wrong argument: {error}\n{usage}\n", seconds=0.01)
     if "--name" in options:
         return _take(options, panel, node)
+    if "--delete" in options:
+        return _drop(options["--delete"], panel)
     listed = _read_snapshots(panel)
     if "--list" in options:
         return Run(0, "".join(f"{one.name} {one.bytes} {one.compress}\n" for one in listed), seconds=0.1)
@@ -81,9 +83,9 @@ def dsm_snapshot(argv: Sequence[str], panel: Panel, node: str, _state: ToolState
 
 
 def _parse_snapshot(argv: Sequence[str]) -> dict[str, str]:
-    options = parse(argv, frozenset({"--name", "--compress", "--verify"}), frozenset({"--atomic", "--list"}))
-    if len(options.keys() & {"--name", "--list", "--verify"}) != 1:
-        raise UsageError("give one of --name, --list and --verify")
+    options = parse(argv, frozenset({"--name", "--compress", "--verify", "--delete"}), frozenset({"--atomic", "--list"}))
+    if len(options.keys() & {"--name", "--list", "--verify", "--delete"}) != 1:
+        raise UsageError("give one of --name, --list, --verify and --delete")
     return options
 
 
@@ -97,6 +99,14 @@ def _take(options: dict[str, str], panel: Panel, node: str) -> Run:
     ignored = order.atomic and read_number(panel, f"pool/{node}", "pool.atomic") != 1.0
     warning = "dsm_snapshot: warning: dsm_snapshot_atomic is 0, --atomic has no effect\n" if ignored else ""
     return Run(0, f"Snapshot {order.name} done\n", warning, _measure_wait(panel))
+
+
+def _drop(name: str, panel: Panel) -> Run:
+    try:
+        panel.order(DropSnapshot(name))
+    except OrderError as error:
+        return Run(1, err=f"dsm_snapshot: {error}\n", seconds=0.1)
+    return Run(0, f"Snapshot {name} removed\n", seconds=0.5)
 
 
 def _measure_wait(panel: Panel) -> float:

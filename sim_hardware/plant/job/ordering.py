@@ -11,6 +11,7 @@ from sim_hardware.plant.job.orders import (
     AbortCollective,
     FailSave,
     HangSave,
+    NoteStored,
     RemapRanks,
     RequestCheckpoint,
     ResumeJob,
@@ -21,6 +22,7 @@ from sim_hardware.plant.job.orders import (
     WithdrawCheckpoint,
 )
 from sim_hardware.plant.job.pacing import adopt_pace, begin, end, schedule, tell
+from sim_hardware.plant.job.restoring import choose_step, note_stored
 from sim_hardware.plant.job.shape import GOING, State
 from sim_hardware.plant.words import Order, OrderError
 
@@ -110,26 +112,29 @@ def _remap(order: RemapRanks, state: State) -> State:
 def _check_drop(order: RemapRanks, state: State) -> None:
     """No plan shrinks by one rank (safety rule 31)."""
     drop, plan = sorted(set(order.drop)), state.plan
-    replica = plan.find_replica(_find_rank(state, drop[0]))
-    if drop != list(replica):
-        raise OrderError(f"job {order.job}: ranks {drop[:4]} are no whole replica; with rank {drop[0]} go {replica[0]} to {replica[-1]}")
-    if plan.replicas == 1:
+    replicas = {plan.find_replica(_find_rank(state, rank)) for rank in drop}
+    whole = sorted(rank for replica in replicas for rank in replica)
+    if drop != whole:
+        first = plan.find_replica(drop[0])
+        raise OrderError(f"job {order.job}: ranks {drop[:4]} are no whole replica; with rank {drop[0]} go {first[0]} to {first[-1]}")
+    if plan.replicas == len(replicas):
         raise OrderError(f"job {order.job}: this is its only replica; without it there is no model")
-    if moved := [rank for rank in order.cards if rank in replica]:
+    if moved := [rank for rank in order.cards if rank in drop]:
         raise OrderError(f"{state.subject}/rank{moved[0]}: is to be given up and to be moved")
 
 
 def _drop(state: State, gone: frozenset[int]) -> State:
     """The ranks that are left are numbered anew, in their order."""
     left = [rank for rank in range(len(state.placed)) if rank not in gone]
-    plan = state.plan
+    plan, size = state.plan, len(state.placed) // state.plan.replicas
     state = msgspec.structs.replace(
         state,
-        plan=msgspec.structs.replace(plan, replicas=plan.replicas - 1, noise=tuple(plan.noise[rank] for rank in left)),
+        plan=msgspec.structs.replace(plan, replicas=plan.replicas - len(gone) // size, noise=tuple(plan.noise[rank] for rank in left)),
         placed=tuple(state.placed[rank] for rank in left),
         silent=frozenset(number for number, rank in enumerate(left) if rank in state.silent),
     )
-    return tell(state, "job.replica_dropped", f"gave up ranks {min(gone)} to {max(gone)}: {plan.replicas - 1} replicas are left", len(left))
+    text = f"gave up {len(gone)} ranks, {min(gone)} to {max(gone)}: {state.plan.replicas} replicas are left"
+    return tell(state, "job.replica_dropped", text, len(left))
 
 
 def _require_usable(state: State, rank: int, number: int, card: str) -> None:
@@ -145,9 +150,8 @@ def _resume(order: ResumeJob, state: State) -> State:
     for rank, number in enumerate(state.placed):
         _require_usable(state, rank, number, state.plan.cards[number])
     state = msgspec.structs.replace(
-        state,
+        choose_step(state, order),
         phase="restoring",
-        step=state.committed_step,
         silent=frozenset(),
         stalled={},
         due_at=state.at + state.plan.every_s,
@@ -155,6 +159,11 @@ def _resume(order: ResumeJob, state: State) -> State:
     )
     state = adopt_pace(tell(state, "job.restoring", f"reads checkpoint {state.step}", float(state.step)), state.inputs)
     return begin(state, "restore")
+
+
+@_apply.register
+def _note(order: NoteStored, state: State) -> State:
+    return schedule(note_stored(state, order))
 
 
 @_apply.register

@@ -34,9 +34,22 @@ class RemapRanks(Order, frozen=True):
 
 
 class ResumeJob(Order, frozen=True):
-    """Go on from the newest whole checkpoint."""
+    """Go on from the newest whole checkpoint; where checkpoints are files, from the one that its ranks have found, if they say which."""
 
     job: str
+    step: int | None = None
+    tier: str = ""  # shared or durable
+
+
+class NoteStored(Order, frozen=True):
+    """The newest whole step on each tier is this now, by the files themselves."""
+
+    job: str
+    shared: int
+    durable: int
+    unfinished: int = 0  # steps that were begun on durable storage and are not whole
+    drafts: int = 0  # that lie there
+    published: str = ""  # the newest snapshot of the memory pool that a manifest vouches for
 
 
 class StopJob(Order, frozen=True):

@@ -34,9 +34,11 @@ def begin(state: State, work: Work) -> State:
 
 
 def _compute_length(state: State, work: Work) -> float:
-    """Seconds of a piece of work. The slowest rank decides, in a save too; a restore takes half of a save."""
+    """Seconds of a piece of work. The slowest rank decides, in a save too; a restore takes half of a save, or what storage takes."""
     if work == "step":
         return state.pace.step_s
+    if work == "restore" and state.restored_from == "durable":
+        return state.plan.restore_s
     slower = state.pace.slowest_s / (state.plan.step_s * (1.0 - COMM_SHARE))
     return state.plan.save_s * slower * (1.0 if work == "save" else 0.5)
 

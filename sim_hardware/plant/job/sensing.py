@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator
 
 from sim_hardware.plant.job.pacing import measure_left
-from sim_hardware.plant.job.shape import GOING, State
+from sim_hardware.plant.job.shape import GOING, State, Stored
 from sim_hardware.plant.words import Sensor, UnknownSensorError, Value
 
 
@@ -14,6 +14,8 @@ def sense(state: State, subject: str, quantity: str) -> Value:
     """The truth of one sensor; a rank that was given up is `dropped`, and shows nothing else. Raises UnknownSensorError."""
     if state.placed and subject == state.subject and quantity in _JOB:
         return _JOB[quantity][1](state)
+    if state.stored is not None and subject == state.subject and quantity in _STORED:
+        return _STORED[quantity][1](state, state.stored)
     rank = subject.removeprefix(f"{state.subject}/rank")
     if rank.isdecimal() and subject != rank and quantity in _RANK and int(rank) < state.plan.ranks:
         return _RANK[quantity][1](state, int(rank)) if int(rank) < len(state.placed) else _DROPPED.get(quantity)
@@ -24,6 +26,8 @@ def sensors(state: State) -> Iterator[Sensor]:
     """Every one; none when there is no job."""
     if state.placed:
         yield from (Sensor(state.subject, quantity, unit) for quantity, (unit, _) in _JOB.items())
+    if state.stored is not None:
+        yield from (Sensor(state.subject, quantity, unit) for quantity, (unit, _) in _STORED.items())
     for rank in range(state.plan.ranks):
         yield from (Sensor(f"{state.subject}/rank{rank}", quantity, unit) for quantity, (unit, _) in _RANK.items())
 
@@ -85,6 +89,13 @@ _JOB: dict[str, tuple[str, Callable[[State], Value]]] = {
     "job.checkpoint_step": ("1", lambda state: float(state.committed_step)),
     "job.save_progress": ("%", _measure_save),
     "job.comm_share": ("1", _measure_share),
+}
+_STORED: dict[str, tuple[str, Callable[[State, Stored], Value]]] = {
+    "job.shared_step": ("1", lambda _state, stored: float(stored.shared)),
+    "job.durable_step": ("1", lambda _state, stored: float(stored.durable)),
+    "job.unfinished_steps": ("1", lambda _state, stored: float(stored.unfinished)),
+    "job.drafts": ("1", lambda _state, stored: float(stored.drafts)),
+    "job.restored_from": ("text", lambda state, _stored: state.restored_from or "nowhere"),
 }
 _DROPPED: dict[str, Value] = {"rank.state": "dropped"}
 _RANK: dict[str, tuple[str, Callable[[State, int], Value]]] = {

@@ -46,6 +46,7 @@ class Plan(msgspec.Struct, frozen=True):
     replicas: int  # data-parallel
     noise: tuple[float, ...]  # by rank, -1..1: no two ranks are loaded alike
     ranks: int = 0  # at the beginning
+    restore_s: float = 60.0  # from durable storage
 
     @property
     def subject(self) -> str:
@@ -72,6 +73,22 @@ class Pace(msgspec.Struct, frozen=True):
     def step_s(self) -> float:
         """Of the step that all ranks share."""
         return self.slowest_s + self.exchange_s + self.starved_s
+
+
+class Stored(msgspec.Struct, frozen=True):
+    """The newest whole step on each tier, by the files; 0 = what the job begins with, which is nowhere lost."""
+
+    known: bool = False  # somebody has looked; else what was saved counts as durable
+    shared: int = 0
+    durable: int = 0
+    unfinished: int = 0  # steps that were begun on durable storage and are not whole
+    drafts: int = 0  # that lie there
+    published: str = ""  # the newest snapshot of the memory pool that has a manifest
+
+    @property
+    def newest(self) -> int:
+        """What can still be had."""
+        return max(self.shared, self.durable)
 
 
 class State(msgspec.Struct, frozen=True):
@@ -103,6 +120,8 @@ class State(msgspec.Struct, frozen=True):
     starved: float = 1.0  # times that a step takes for want of training data
     complain_at: float = math.inf  # when a send next times out, for it or for a throttled card
     lost_steps: int = 0  # at the last loss, abort or stop
+    stored: Stored | None = None  # where checkpoints may be files
+    restored_from: str = ""  # the tier of the last restore, where they are files
     ended_at: float = 0.0  # when its processes ended
 
     @property

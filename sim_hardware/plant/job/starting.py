@@ -9,7 +9,7 @@ import msgspec
 from sim_hardware.plant.chance import draw, start_chance
 from sim_hardware.plant.job.pacing import begin
 from sim_hardware.plant.job.ranks import compute_pace
-from sim_hardware.plant.job.shape import Inputs, Plan, State
+from sim_hardware.plant.job.shape import Inputs, Plan, State, Stored
 from sim_hardware.rack import Rack
 from sim_hardware.rack.shape import SimJob
 
@@ -22,6 +22,7 @@ def start(rack: Rack, seed: int) -> State:
     placed = tuple(usable[: len(plan.noise)])
     inputs = Inputs(speed=(1.0,) * len(cards), alive=(True,) * len(cards))
     state = State(plan=plan, at=0.0, next_time=math.inf, happened=(), inputs=inputs, pace=compute_pace(plan, inputs, placed), placed=placed)
+    state = msgspec.structs.replace(state, stored=Stored() if rack.sim.job is not None and rack.sim.job.vault else None)
     if not placed:
         state = msgspec.structs.replace(state, phase="done")
     return begin(msgspec.structs.replace(state, due_at=plan.every_s), "step")
@@ -40,6 +41,7 @@ def _make_plan(job: SimJob, cards: tuple[str, ...], usable: int, seed: int) -> P
         step_s=job.step_s,
         save_s=job.save_s,
         every_s=job.checkpoint_every_s,
+        restore_s=job.restore_s,
         tensor=job.tensor,
         pipeline=job.pipeline,
         replicas=max(1, whole),

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from sim_hardware.plant.pool.orders import AllowAtomic, MountPmem, SetReadOnly, SkewWrites, SyncPool, WearBlock
+from sim_hardware.plant.pool.orders import AllowAtomic, DropSnapshot, MountPmem, SetReadOnly, SkewWrites, SyncPool, WearBlock
 from sim_hardware.plant.pool.orders import Snapshot as TakeSnapshot
 from sim_hardware.plant.pool.shape import BLOCKS, BUDGET_BYTES, GIGA, Snapshot, State
 from sim_hardware.plant.pool.updating import redirect, schedule
@@ -126,3 +126,11 @@ def _snapshot(order: TakeSnapshot, state: State) -> State:
         whole=state.synced_at is not None,
     )
     return msgspec.structs.replace(state, doing="snapshot", taking=taking, until=state.at + 1.0 + source / PACKING[order.compress])
+
+
+@_apply.register
+def _drop(order: DropSnapshot, state: State) -> State:
+    if order.name not in {snapshot.name for snapshot in state.snapshots}:
+        raise OrderError(f"pool: there is no snapshot {order.name!r} to remove")
+    left = tuple(snapshot for snapshot in state.snapshots if snapshot.name != order.name)
+    return msgspec.structs.replace(state, snapshots=left)

@@ -49,6 +49,12 @@ class Snapshot(Order, frozen=True):
     compress: str = "zstd"
 
 
+class DropSnapshot(Order, frozen=True):
+    """Remove a snapshot that was taken."""
+
+    name: str
+
+
 class AllowAtomic(Order, frozen=True):
     """The kernel parameter dsm_snapshot_atomic of a node."""
 

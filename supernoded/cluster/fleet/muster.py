@@ -10,11 +10,9 @@ import math
 from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 
-import msgspec
-
 from supernoded.cluster import topics
 from supernoded.cluster.link.fabric import Message
-from supernoded.cluster.topics import SCHEMA, Beat, PayloadError, Vitals
+from supernoded.cluster.topics import Beat, PayloadError, Vitals
 from supernoded.model import Reading, State
 
 FLEET = "fleet"  # the role, and the subject of what is true of all nodes
@@ -30,8 +28,6 @@ WIDEST = 1e9  # seconds by which a clock may be off and still be a clock
 EVERY = 4  # looks between two at which what is no news is told: rules are asked for all nodes then
 ROUND = 10 * EVERY  # looks in which every node is told once, however well it is
 UNKNOWN_NAMES = 64  # beating nodes that are not of the topology, by name
-
-_BEAT = msgspec.json.Decoder(Beat)
 
 
 class Seen:
@@ -86,7 +82,7 @@ class Muster:
         if message.retain:
             self.counts["retained"] += 1  # speaks for the dead
             return
-        name, beat = self._by_topic.get(message.topic), _decode(message)
+        name, beat = self._by_topic.get(message.topic), topics.decode(message.payload, Beat)
         if name is None:
             self._note_stranger(beat.node, now)
             return
@@ -226,15 +222,6 @@ def _is_expired(seen: Seen, offset: float) -> bool:
         return False
     before, seen.delayed = seen.delayed, offset
     return abs(offset - before) > STEADY
-
-
-def _decode(message: Message) -> Beat:
-    """One look where `topics.decode` takes two: a thousand come in a second."""
-    try:
-        beat = _BEAT.decode(message.payload)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        return topics.decode(message.payload, Beat)  # says what is wrong with it
-    return beat if beat.schema == SCHEMA else topics.decode(message.payload, Beat)
 
 
 def _make(subject: str, quantity: str, value: float | str | None, unit: str, at: float, note: str = "") -> Reading:

@@ -17,6 +17,7 @@ from supernoded.cluster.fleet.breakers import Want
 from supernoded.cluster.fleet.grantor import PREFIX, Grantor
 from supernoded.cluster.fleet.grants import Answer, Grants
 from supernoded.cluster.fleet.holder import Ear, Fleet
+from supernoded.cluster.fleet.missing import GoneSensor
 from supernoded.cluster.fleet.muster import FLEET, Muster
 from supernoded.cluster.fleet.probing import Prober, Take
 from supernoded.cluster.fleet.rollcall import list_nodes
@@ -54,9 +55,10 @@ class Roles(Protocol):
 
 @dataclass(frozen=True)
 class Office:
-    """See above. `works` are kept running."""
+    """See above. `works` are kept running, `sensor` by the duty of the role."""
 
     muster: Muster
+    sensor: GoneSensor
     fleet: Fleet
     prober: Prober
     grantor: Grantor
@@ -82,14 +84,18 @@ def open_office(
         seat = find_seat()
         return seat.take if seat is not None else None
 
-    def tell_nodes() -> Sequence[NodeTold]:
+    def find_verdicts() -> Sequence[Verdict] | None:
         seat = find_seat()
-        return list_nodes(muster, seat.list_verdicts() if seat is not None else (), clock.now())
+        return seat.list_verdicts() if seat is not None else None
+
+    def tell_nodes() -> Sequence[NodeTold]:
+        return list_nodes(muster, find_verdicts() or (), clock.now())
 
     def find_desk() -> tuple[Journal, int] | None:
         seat = find_seat()
         return (seat.journal, seat.epoch) if seat is not None else None
 
+    sensor = GoneSensor(settings.node, clock, find_verdicts, muster.find_split)
     fleet = Fleet(who, muster, ear, clock, find_take, tell_nodes)
     prober = Prober(settings.topology, clock, lambda: muster.list_late(clock.now()), muster.has_beaten_since)
     grantor = Grantor(settings.breakers, clock, holds, lambda: muster.find_split(clock.now()), find_desk)
@@ -101,7 +107,7 @@ def open_office(
         ("breakers", partial(watch_breakers, grantor, clock, find_seat)),
         ("grants", grants.run),
     )
-    return Office(muster, fleet, prober, grantor, grants, works)
+    return Office(muster, sensor, fleet, prober, grantor, grants, works)
 
 
 async def ask_holder(commander: Commander, roles: Roles, want: Want) -> Answer:

@@ -1,4 +1,4 @@
-"""aiomqtt, completed: the reason codes it drops, the failures it waits out, the sockets it leaves open.
+"""aiomqtt, completed: the reason codes it drops, the failures it waits out, the sockets it leaves open, the time it takes to read.
 
 It reaches into members of aiomqtt 2.5 that have no public form; the version is pinned for that (docs/decisions/0020).
 """
@@ -8,8 +8,9 @@ from __future__ import annotations
 import asyncio
 import logging
 import socket
-import ssl
+from collections import deque
 from collections.abc import Callable
+from functools import partial
 from typing import Any, TypeVar
 
 import aiomqtt
@@ -19,9 +20,15 @@ from paho.mqtt.packettypes import PacketTypes
 from paho.mqtt.properties import Properties
 from paho.mqtt.reasoncodes import ReasonCode
 
+from supernoded.cluster.link.fabric import Message
+from supernoded.cluster.link.inlet import Inlet
+
 T = TypeVar("T")
 
 FAREWELL = 1.0  # seconds for an orderly end
+MOST_BYTES = 8_000_000  # of the moment that may wait for handlers: two seconds of what 4,096 nodes tell (ours)
+READS = 16  # of the socket, before others have their turn
+BURST = 32  # messages that are handled in one go: some 30 ms of digests (ours)
 NODELAY = (socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # without it Nagle and delayed ACK cost 40 ms now and then
 
 
@@ -36,25 +43,32 @@ def silent_logger() -> logging.Logger:
 
 
 class Client(aiomqtt.Client):
-    """Used by `open`, `send`, `subscribe`, `messages` and `close`, once; the context manager of aiomqtt is not used."""
+    """Used by `open`, `send`, `subscribe`, `next` and `close`, once; the context manager of aiomqtt is not used.
 
-    def __init__(self, host: str, port: int, *, log: logging.Logger, inflight: int, timeout: float, **settings: Any) -> None:
+    `most` messages may wait to be taken by `next`.
+    """
+
+    def __init__(self, host: str, port: int, *, log: logging.Logger, inflight: int, timeout: float, most: int, **settings: Any) -> None:
         super().__init__(
             host,
             port,
             timeout=timeout,
             protocol=aiomqtt.ProtocolVersion.V5,
             max_inflight_messages=inflight,
-            socket_options=[NODELAY],
             logger=silent_logger(),
             **settings,
         )
         self._client.connect_timeout = timeout
-        self._log, self._inflight = log, inflight
+        self._log, self._inflight, self._most = log, inflight, most
         self._window = asyncio.Semaphore(inflight)
         self._answers: dict[int, asyncio.Future[ReasonCode]] = {}
+        self._heard = deque[Message]()  # what the broker keeps until it is acknowledged
+        self._moments, self._bytes = deque[Message](), 0  # what is of the moment, and how much of it there is
+        self._turn = 0
+        self._news = asyncio.Event()  # something was heard, or the link has ended
+        self._disconnected.add_done_callback(lambda _: self._news.set())
         self.max_packet = 0  # bytes that the broker takes, 0 = did not say
-        self.discarded = 0
+        self.discarded = self.outdated = 0
         self.broken = False  # it did not do what was asked in time, or was lost: there is no order left to leave it in
 
     async def open(self) -> None:
@@ -62,9 +76,6 @@ class Client(aiomqtt.Client):
         attempt = self._loop.run_in_executor(None, self._client_connect)
         try:
             await asyncio.shield(attempt)
-            for option in self._socket_options:
-                if isinstance(sock := self._client.socket(), socket.socket):
-                    sock.setsockopt(*option)
             await self._unless_lost(self._connected)
         except asyncio.CancelledError:
             attempt.add_done_callback(self._abandon_attempt)  # the thread may still be about to open the socket
@@ -101,6 +112,23 @@ class Client(aiomqtt.Client):
                 return await self._unless_lost(answer)
             finally:
                 self._answers.pop(info.mid, None)
+
+    async def next(self) -> Message:
+        """The next message that was heard. Raises MqttError when there is none and the link has ended."""
+        self._turn = (self._turn + 1) % BURST
+        if self._turn == 0:  # a backlog that is handled in one go would keep everybody else from their turn
+            await asyncio.sleep(0)
+        while not self._heard and not self._moments:
+            if self._disconnected.done():
+                raise aiomqtt.MqttError("the link was lost") from self._disconnected.exception()
+            self._news.clear()
+            await self._news.wait()
+        return self._heard.popleft() if self._heard else self._take_moment()
+
+    def _take_moment(self) -> Message:
+        message = self._moments.popleft()
+        self._bytes -= len(message.payload)
+        return message
 
     async def _unless_lost(self, answer: asyncio.Future[T]) -> T:
         either: list[asyncio.Future[Any]] = [answer, self._disconnected]
@@ -143,37 +171,72 @@ class Client(aiomqtt.Client):
             answer.set_result(reason_code)
 
     def _on_message(self, client: paho.Client, userdata: Any, message: paho.MQTTMessage) -> None:
+        """What paho has read."""
+        del client, userdata
+        self._keep(
+            Message(
+                topic=message.topic,
+                payload=bytes(message.payload),
+                retain=message.retain,
+                qos=message.qos,
+                expiry=int(getattr(message.properties, "MessageExpiryInterval", 0)),
+                response_topic=str(getattr(message.properties, "ResponseTopic", "")),
+                correlation=bytes(getattr(message.properties, "CorrelationData", b"")),
+            )
+        )
+
+    def _keep_moment(self, message: Message) -> None:
+        """Where handlers do not keep up the oldest goes: what is of the moment must not come later and later."""
+        self._moments.append(message)
+        self._bytes += len(message.payload)
+        while self._bytes > MOST_BYTES:
+            self._take_moment()
+            self.outdated += 1
+        self._news.set()
+
+    def _keep(self, message: Message) -> None:
         """Say once, not for each message, that the handlers do not keep up."""
-        if not self._queue.full():
-            super()._on_message(client, userdata, message)
+        if len(self._heard) < self._most:
+            self._heard.append(message)
+            self._news.set()
             return
         self.discarded += 1
         if self.discarded == 1:
-            self._log.error("more than %d messages wait for their handlers: what comes now is discarded", self._queue.maxsize)
+            self._log.error("more than %d messages wait for their handlers: what comes now is discarded", self._most)
 
     def _on_socket_open(self, client: paho.Client, userdata: Any, sock: PahoSocket) -> None:
         """Paho opens the socket in a thread, and it may be closed again before the loop gets to watch it."""
-        del client, userdata
-        self._loop.call_soon_threadsafe(self._watch_reads, sock)
+        del userdata
+        if isinstance(sock, socket.socket):
+            sock.setsockopt(*NODELAY)
+        inlet = client._sock = Inlet(sock, self._keep_moment)
+        self._loop.call_soon_threadsafe(self._watch_reads, inlet)
 
     def _on_socket_register_write(self, client: paho.Client, userdata: Any, sock: PahoSocket) -> None:
         """As above: aiomqtt registers a socket that is closed by then, and the loop prints a traceback."""
         del client, userdata
         self._loop.call_soon_threadsafe(self._watch_writes, sock)
 
-    def _watch_reads(self, sock: PahoSocket) -> None:
-        if sock.fileno() >= 0:
-            self._loop.add_reader(sock.fileno(), self._guard, self._read)
+    def _watch_reads(self, inlet: Inlet) -> None:
+        if inlet.fileno() >= 0:
+            self._loop.add_reader(inlet.fileno(), self._guard, partial(self._read, inlet))
             self._misc_task = self._loop.create_task(self._misc_loop())
 
     def _watch_writes(self, sock: PahoSocket) -> None:
         if sock.fileno() >= 0:
             self._loop.add_writer(sock.fileno(), self._guard, self._client.loop_write)
 
-    def _read(self) -> None:
-        self._client.loop_read()
-        while isinstance(sock := self._client.socket(), ssl.SSLSocket) and sock.pending():  # what TLS has decoded wakes no selector
-            self._client.loop_read()
+    def _read(self, inlet: Inlet) -> None:
+        """Take in what is there before it is handled: an acknowledgement must not wait behind a thousand digests."""
+        for _ in range(READS):
+            if self._client.socket() is not inlet:  # paho has closed it, perhaps over what it read
+                return
+            more = inlet.fill()
+            while inlet.is_due() and self._client.socket() is inlet:
+                self._client.loop_read()
+            if not more:
+                return
+        self._loop.call_soon(self._guard, partial(self._read, inlet))
 
     def _guard(self, step: Callable[[], object]) -> None:
         try:

@@ -88,13 +88,13 @@ class AiomqttFabric:
             log=self._log,
             inflight=self._inflight,
             timeout=self._timeout,
+            most=MAX_INCOMING,
             identifier=client_id,
             username=self._username or None,
             password=password,
             tls_context=context,
             clean_start=client_id not in self._broken,  # rumqttd keeps a session that was ended in order
             keepalive=self._keepalive,
-            max_queued_incoming_messages=MAX_INCOMING,
             properties=properties,
             will=aiomqtt.Will(will.topic, will.payload, will.qos, will.retain),
         )
@@ -154,8 +154,8 @@ class AiomqttLink:
     async def messages(self) -> AsyncIterator[Message]:
         """See `Link.messages`."""
         try:
-            async for message in self._client.messages:
-                yield _received(message)
+            while True:
+                yield await self._client.next()
         except (OSError, aiomqtt.MqttError) as error:
             raise self._lost(error) from error
 
@@ -202,15 +202,3 @@ def _properties(message: Message) -> Properties:
     if message.correlation:
         properties.CorrelationData = message.correlation
     return properties
-
-
-def _received(message: aiomqtt.Message) -> Message:
-    return Message(
-        topic=str(message.topic),
-        payload=message.payload if isinstance(message.payload, bytes) else b"",
-        retain=message.retain,
-        qos=message.qos,
-        expiry=int(getattr(message.properties, "MessageExpiryInterval", 0)),
-        response_topic=str(getattr(message.properties, "ResponseTopic", "")),
-        correlation=bytes(getattr(message.properties, "CorrelationData", b"")),
-    )

@@ -15,6 +15,7 @@ Handler = Callable[[Message], None]
 Subscribe = Callable[[list[str]], Awaitable[None]]
 
 KEYS = 1000  # of what was said; a topic that is heard is named by others, so it could be any number
+TOPICS = 20_000  # whose handlers are remembered: what a site of 4,096 nodes says again and again
 
 
 class Once:
@@ -42,6 +43,7 @@ class Router:
     def __init__(self, once: Once) -> None:
         self._once = once
         self._handlers: dict[str, list[Handler]] = {}
+        self._by_topic: dict[str, tuple[Handler, ...]] = {}  # as found by the filters, until these change
         self._added = asyncio.Event()
         self._subscribed: set[str] = set()
         self._dropped: dict[str, None] = {}  # filters that nobody wants any more and this link still has
@@ -50,6 +52,7 @@ class Router:
     def on(self, filter_: str, handler: Handler) -> None:
         """See `Session.on`."""
         self._handlers.setdefault(filter_, []).append(handler)
+        self._by_topic.clear()
         self._added.set()
 
     def off(self, filter_: str, handler: Handler) -> None:
@@ -57,6 +60,7 @@ class Router:
         handlers = self._handlers.get(filter_, [])
         if handler in handlers:
             handlers.remove(handler)
+            self._by_topic.clear()
             if not handlers:
                 del self._handlers[filter_]
                 self._dropped[filter_] = None
@@ -92,10 +96,17 @@ class Router:
 
     def dispatch(self, message: Message) -> None:
         """Call the handlers. What is not a payload of its topic is counted and said once per topic."""
-        for filter_, handlers in list(self._handlers.items()):
-            if matches(filter_, message.topic):
-                for handler in handlers:
-                    self._call(handler, message)
+        for handler in self._find(message.topic):
+            self._call(handler, message)
+
+    def _find(self, topic: str) -> tuple[Handler, ...]:
+        found = self._by_topic.get(topic)
+        if found is None:
+            if len(self._by_topic) >= TOPICS:
+                self._by_topic.clear()
+            wanted = (handlers for filter_, handlers in self._handlers.items() if matches(filter_, topic))
+            found = self._by_topic[topic] = tuple(handler for handlers in wanted for handler in handlers)
+        return found
 
     def _call(self, handler: Handler, message: Message) -> None:
         try:

@@ -54,6 +54,7 @@ class LeasedSeats:
         self._candidates = {role: tuple(nodes) for role, nodes in sorted(candidates.items()) if self._node in nodes}
         self._tenancy = Tenancy(terms.term_s, clock, log)
         self._had = set[str]()
+        self._began = clock.now()
         self._promised: dict[str, float] = {}  # roles that are left to a holder without the database, and until when
         self._objections: dict[str, str] = {}  # why a role is not kept without the database
         self._answered_at = -math.inf
@@ -143,7 +144,8 @@ class LeasedSeats:
             taken = seen is not None and seen.node not in ("", self._node) and now < min(seen.until, seen.at + self._terms.term_s)
             left = self._promised.get(role, now) > now
             only_look = self._tenancy.find(role) is None and (taken or left)
-            bids.append(Bid(role, nodes[: nodes.index(self._node)], self._views.reached(role), role in self._had, only_look))
+            young = is_bridged(role) and now < self._began + self._terms.term_s  # a promise of an earlier life may stand yet
+            bids.append(Bid(role, nodes[: nodes.index(self._node)], self._views.reached(role), role in self._had, only_look, young))
         return bids
 
     def _find_vacancy(self, lease: Lease, time: float) -> float:

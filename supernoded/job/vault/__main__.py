@@ -15,10 +15,8 @@ from supernoded import __version__
 from supernoded.clock import SystemClock
 from supernoded.errors import SettingsError, SupernodedError
 from supernoded.job.vault import commands
-from supernoded.job.vault.building import build
-from supernoded.job.vault.files import SystemFiles
 from supernoded.job.vault.priority import yield_priority
-from supernoded.job.vault.running import Vault
+from supernoded.job.vault.running import Machine, Vault
 from supernoded.settings import Settings, default_settings, read_settings
 
 DEFAULT_CONFIG = Path("/etc/supernoded/supernoded.toml")
@@ -75,14 +73,13 @@ def _serve(settings: Settings) -> int:
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)-7s %(message)s")
     log = logging.getLogger("supernoded.vault")
     log.setLevel(logging.INFO)
-    files, clock = SystemFiles(), SystemClock()
-    work = build(settings, files, clock)
     said = yield_priority()
     for sentence in said:
         log.warning("the vault %s", sentence)
+    vault = Vault(settings, Machine(SystemClock(), log, said=said))
     where = settings.vault.durable or "nowhere: checkpoints end with the node (vault.durable is not set)"
     log.info("the vault of %s watches %s and makes durable in %s", settings.node, settings.vault.shared, where)
-    asyncio.run(_live(Vault(settings, files, work, clock, log, said)))
+    asyncio.run(_live(vault))
     log.info("stopped")
     return 0
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 import msgspec
 
 from supernoded.clock import Clock
@@ -26,6 +24,7 @@ class Work(msgspec.Struct, frozen=True, kw_only=True):
     durable: Tier | None
     rounds: Rounds
     storing: Storing | None
+    pen: Pen
 
 
 def list_tiers(settings: Settings) -> tuple[Tier, ...]:
@@ -37,15 +36,18 @@ def list_tiers(settings: Settings) -> tuple[Tier, ...]:
     return (shared, *peer, *durable)
 
 
-def build(settings: Settings, files: Files, clock: Clock) -> Work:
-    """Raises SettingsError for a packing that the limits refuse."""
+def build(settings: Settings, files: Files, clock: Clock, pid: int) -> Work:
+    """`pid` is the number of the process. Raises SettingsError for a packing that the limits refuse."""
     vault = settings.vault
     if vault.compress in settings.limits.checkpoint.compress_denied:
         raise SettingsError(f"vault.compress = {vault.compress} is refused by limits.checkpoint.compress_denied (C13); write none or zstd")
+    for denied in settings.limits.checkpoint.compress_denied:
+        if any(denied.casefold() in word.casefold() for word in vault.dsm.take):
+            raise SettingsError(f"vault.dsm.take packs with {denied}, refused by limits.checkpoint.compress_denied (C13); write zstd")
     tiers = list_tiers(settings)
     level = vault.compress_level if vault.compress == "zstd" else None
-    pen = Pen(node=settings.node, pid=os.getpid(), level=level, headroom=vault.headroom_mb * MB)
+    pen = Pen(node=settings.node, pid=pid, level=level, headroom=vault.headroom_mb * MB)
     durable = next((tier for tier in tiers if tier.name == DURABLE), None)
     storing = None if durable is None else Storing(files, tiers[0].root, durable, pen, vault.keep, vault.keep_every, clock)
     rounds = Rounds(files, tiers[0], storing, durable, pen, vault.shared_mb * MB, vault.retry_s, vault.forget_h * 3600, clock)
-    return Work(tiers=tiers, durable=durable, rounds=rounds, storing=storing)
+    return Work(tiers=tiers, durable=durable, rounds=rounds, storing=storing, pen=pen)

@@ -34,6 +34,6 @@ def clear_drafts(files: Files, folder: Path, pen: Pen) -> None:
 def _is_dead(files: Files, draft: Path, pen: Pen) -> bool:
     """A draft of this node is dead with its process; of any other when it is old."""
     pid = read_draft(draft.name, pen.node)
-    if pid is not None and pid != pen.pid and not Path(f"/proc/{pid}").exists():
+    if pid is not None and pid != pen.pid and not files.lives(pid):
         return True
     return files.find_age(draft) > STALE_S

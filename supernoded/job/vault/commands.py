@@ -17,7 +17,9 @@ from supernoded.job.vault.flushing import Pen
 from supernoded.job.vault.interval import find_interval
 from supernoded.job.vault.names import MARKER, PEER, is_job
 from supernoded.job.vault.peers.fetching import Fetcher
+from supernoded.job.vault.pool import SystemPool
 from supernoded.job.vault.restoring import choose_step, list_steps, restore, verify_job
+from supernoded.job.vault.snapshots import describe_published
 from supernoded.job.vault.status import read_status, show_status
 from supernoded.settings import Settings, read_secret
 
@@ -47,6 +49,7 @@ def show(settings: Settings, job: str) -> Said:
     files, tiers = SystemFiles(), list_tiers(settings)
     jobs = [_check_job(job)] if job else sorted({one for tier in tiers for one in list_jobs(files, tier.root)})
     lines = [f"{one}: {line}" for one in jobs for line in list_steps(files, tiers, one)]
+    lines += [] if job else describe_published(files, settings.vault.durable)
     return lines or ["no checkpoint on any tier"], 0
 
 
@@ -63,7 +66,8 @@ def bring(settings: Settings, job: str, step: int | None, to: Path) -> Said:
     if settings.vault.peer.push and (step is None or choice.step is None):
         choice = asyncio.run(_ask_peers(settings, files, job, step, choice))
     if choice.step is None:
-        return [*choice.passed, f"no whole step of {job} on any tier"], 1
+        snapshots = describe_published(files, settings.vault.durable)
+        return [*choice.passed, *snapshots, f"no whole step of {job} on any tier"], 1
     restore(files, choice, to)
     names = sorted({held.tier for held in choice.parts.values()})
     return [*choice.passed, f"step {choice.step} of {job}, {len(choice.parts)} parts from {' and '.join(names)}, is in {to}"], 0
@@ -92,10 +96,17 @@ def snapshot(settings: Settings, step: int) -> Said:
     root, now = settings.vault.durable, time.time()
     if root is None:
         raise SettingsError("vault.durable is not set: a snapshot is published there; name a folder on storage")
-    taken = dsm.take_snapshot(dsm.run_tool, settings.vault.dsm, dsm.name_snapshot(step, now), step, now)
+    pool, files, table = SystemPool(), SystemFiles(), settings.vault.dsm
     pen = Pen(node=settings.node, pid=os.getpid(), level=None, headroom=settings.vault.headroom_mb * MB)
-    path = dsm.publish(SystemFiles(), root, taken, pen)
-    return [f"snapshot {taken.name} is whole, and published in {path}"], 0
+
+    async def take() -> Said:
+        taken = await dsm.take_snapshot(pool, table, dsm.name_snapshot(step, now), step, now)
+        path = dsm.publish(files, root, taken, pen)
+        for old in dsm.withdraw_old(files, root, table.keep):
+            await dsm.remove_snapshot(pool, table, old)
+        return [f"snapshot {taken.name} is whole, and published in {path}"], 0
+
+    return asyncio.run(take())
 
 
 def advise(settings: Settings, save_s: float, failures: int, hours: float) -> Said:

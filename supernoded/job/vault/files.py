@@ -45,6 +45,10 @@ class Files(Protocol):
         """Bytes of a file, or of all files in a folder."""
         ...
 
+    def lives(self, pid: int) -> bool:
+        """Whether a process of this machine has this number."""
+        ...
+
     def read_record(self, path: Path) -> bytes:
         """A small file. Raises VaultError when it is no regular file or too long."""
         ...
@@ -140,6 +144,10 @@ class SystemFiles:
             return found.st_size
         return sum(self.measure(path / name) for name in self.list_names(path))
 
+    def lives(self, pid: int) -> bool:
+        """See `Files.lives`."""
+        return Path(f"/proc/{pid}").exists()
+
     def read_record(self, path: Path) -> bytes:
         """See `Files.read_record`."""
         self._move()
@@ -152,7 +160,7 @@ class SystemFiles:
     def write_record(self, path: Path, data: bytes) -> None:
         """See `Files.write_record`."""
         self._move()
-        with path.open("xb", buffering=0) as file:
+        with self._make_file(path) as file:
             write_all(file, data)
             sync_file(file)
 
@@ -161,7 +169,7 @@ class SystemFiles:
         began, cpu = time.monotonic(), time.thread_time()
         plain, stored, size, stored_size = hashlib.sha256(), hashlib.sha256(), 0, 0
         packer = None if level is None else zstandard.ZstdCompressor(level=level).compressobj()
-        with open_regular(source) as reader, target.open("xb", buffering=0) as writer:
+        with open_regular(source) as reader, self._make_file(target) as writer:
             for chunk in self._read(reader):
                 plain.update(chunk)
                 size += len(chunk)
@@ -194,7 +202,7 @@ class SystemFiles:
     def unpack(self, source: Path, target: Path, packed: bool) -> tuple[int, str]:
         """See `Files.unpack`. Raises VaultError when it is not packed as it says."""
         found, size = hashlib.sha256(), 0
-        with open_regular(source) as reader, target.open("xb", buffering=0) as writer:
+        with open_regular(source) as reader, self._make_file(target) as writer:
             chunks = unpack_stream(reader) if packed else self._read(reader)
             for chunk in chunks:
                 self._move()
@@ -252,6 +260,10 @@ class SystemFiles:
         self._move()
         found = os.statvfs(folder)
         return found.f_bavail * found.f_frsize, found.f_blocks * found.f_frsize
+
+    def _make_file(self, path: Path) -> FileIO:
+        """A new file to write to; a simulated machine's disk may be full."""
+        return path.open("xb", buffering=0)
 
     def _move(self) -> None:
         self.moved = time.monotonic()

@@ -7,42 +7,65 @@ import contextlib
 import logging
 import os
 import time
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from supernoded.clock import Clock
 from supernoded.errors import SettingsError
 from supernoded.job.protocol import Durable, VaultTrouble
-from supernoded.job.vault.building import Work
+from supernoded.job.vault.building import Work, build
+from supernoded.job.vault.drifting import Drift, Packed
 from supernoded.job.vault.files import SystemFiles
 from supernoded.job.vault.link import Links
 from supernoded.job.vault.names import PEER
 from supernoded.job.vault.peers.peering import Peering
+from supernoded.job.vault.pool import Pool, SystemPool
 from supernoded.job.vault.records import Whole
 from supernoded.job.vault.rounds import Outcome
+from supernoded.job.vault.snapshots import Snapshots
 from supernoded.job.vault.status import Newest, Packing, Status, write_status
+from supernoded.job.vault.threads import Beside, SystemThread
 from supernoded.settings import Settings, read_secret
 
 MOST_TEXT = 1500  # characters of a trouble: the daemon takes 2000
 LOOK_S = 0.5  # seconds between two looks whether a round still moves
 
 
-class Vault:
-    """One vault as it runs."""
+PACKING, SNAPSHOT = "packing", "snapshot"  # what is in trouble, beside the tiers
 
-    def __init__(self, settings: Settings, files: SystemFiles, work: Work, clock: Clock, log: logging.Logger, said: list[str]) -> None:
-        self._settings, self._files, self._work, self._clock, self._log, self._said = settings, files, work, clock, log, said
-        self._links = Links(settings.runtime / settings.job.socket, _read_tokens(settings, log), clock)
-        self._peering = Peering(settings, clock, log)
+
+@dataclass(frozen=True)
+class Machine:
+    """What the process runs on; a simulated one has others. `said` are sentences about it that the status repeats."""
+
+    clock: Clock
+    log: logging.Logger
+    files: SystemFiles = field(default_factory=SystemFiles)
+    pool: Pool = field(default_factory=SystemPool)
+    thread: Callable[[str], Beside] = SystemThread
+    pid: int = field(default_factory=os.getpid)
+    said: Sequence[str] = ()
+
+
+class Vault:
+    """One vault as it runs. Raises SettingsError for a packing that the limits refuse."""
+
+    def __init__(self, settings: Settings, machine: Machine) -> None:
+        self._settings, self._machine = settings, machine
+        self._files, self._clock, self._log = machine.files, machine.clock, machine.log
+        self._work: Work = build(settings, machine.files, machine.clock, machine.pid)
+        self._links = Links(settings.runtime / settings.job.socket, _read_tokens(settings, machine.log), machine.clock)
+        self._peering = Peering(settings, machine.clock, machine.log)
         self._troubles: dict[str, str] = {}
         self._newest: dict[str, Newest] = {}
         self._room = (0, 0)  # limit, used
         self._written = 0.0
+        self._drift = Drift()
 
     async def run(self, stop: asyncio.Event) -> None:
         """Until `stop`. A round that hangs then is left behind."""
-        executor = ThreadPoolExecutor(1, "vault")
+        thread, snapshots = self._machine.thread("vault"), asyncio.create_task(self._take_snapshots(), name="snapshots")
         root = self._work.tiers[0].root
         with contextlib.suppress(OSError):  # the first round tells
             self._files.make_folder(root)
@@ -50,16 +73,35 @@ class Vault:
         try:
             while not stop.is_set():
                 self._files.moved = time.monotonic()
-                round_ = asyncio.get_running_loop().run_in_executor(executor, self._work.rounds.run)
+                round_ = thread.start(self._work.rounds.run)
                 if not await self._watch(round_, stop):
                     return
                 self._take(round_.result())
                 with contextlib.suppress(TimeoutError):
                     await asyncio.wait_for(stop.wait(), self._settings.vault.poll_s)
         finally:
-            executor.shutdown(wait=False, cancel_futures=True)
+            thread.close()
+            snapshots.cancel()
+            await asyncio.wait([snapshots])
             await self._peering.close()
             await self._links.close()
+
+    async def _take_snapshots(self) -> None:
+        """Of the memory pool, where the settings ask for them."""
+        vault, work, machine = self._settings.vault, self._work, self._machine
+        if not vault.dsm.each or work.durable is None:
+            return
+        thread = machine.thread("snapshots")
+        root, pool = work.durable.root, machine.pool
+        try:
+            await Snapshots(pool, self._files, vault, work.tiers[0], root, work.pen, self._clock, thread, self._tell_snapshot).run()
+        finally:
+            thread.close()
+
+    def _tell_snapshot(self, job: str, wrong: Sequence[str]) -> None:
+        """At once, also of a job whose first step is just being flushed."""
+        self._links.meet(job)
+        self._tell_troubles(SNAPSHOT, wrong)
 
     async def _watch(self, round_: asyncio.Future[Outcome], stop: asyncio.Event) -> bool:
         """Wait for a round, and say when it no longer moves. Whether it has ended."""
@@ -88,6 +130,9 @@ class Vault:
             self._tell_troubles(tier, wrong)
         if outcome.room is not None:
             self._room = (outcome.room.limit, outcome.room.used)
+        if self._packs:
+            self._drift.note(self._sum_packing())
+            self._tell_troubles(PACKING, self._drift.judge())
         self._write_status()
 
     def _tell_durable(self, job: str, whole: Whole) -> None:
@@ -124,7 +169,7 @@ class Vault:
         limit, used = self._room
         status = Status(
             at=now,
-            pid=os.getpid(),
+            pid=self._machine.pid,
             node=self._settings.node,
             shared=str(self._work.tiers[0].root),
             durable=str(self._settings.vault.durable or ""),
@@ -135,17 +180,25 @@ class Vault:
             troubles={tier: text for tier, text in self._troubles.items() if text},
             daemon=self._links.list_states(),
             packing=self._find_packing(),
-            said=self._said,
+            said=self._machine.said,
         )
         with contextlib.suppress(OSError):
             write_status(self._work.tiers[0].root, status)
 
+    @property
+    def _packs(self) -> bool:
+        return self._settings.vault.compress != "none"
+
+    def _sum_packing(self) -> Packed:
+        before, after = self._work.storing.packed if self._work.storing is not None else (0, 0)
+        return Packed(before=before, after=after, cpu_s=self._files.cpu_s, copy_s=self._files.copy_s)
+
     def _find_packing(self) -> Packing | None:
-        if self._settings.vault.compress == "none" or self._work.storing is None or not self._files.copy_s:
+        done = self._sum_packing()
+        if not self._packs or not done.copy_s:
             return None
-        before, after = self._work.storing.packed
-        share = 100.0 * self._files.cpu_s / self._files.copy_s
-        return Packing(before=before, after=after, cpu_percent=share, machine_percent=share / (os.cpu_count() or 1))
+        share = 100.0 * done.cpu_s / done.copy_s
+        return Packing(before=done.before, after=done.after, cpu_percent=share, machine_percent=share / (os.cpu_count() or 1))
 
 
 def _read_tokens(settings: Settings, log: logging.Logger) -> dict[str, str]:

@@ -231,3 +231,21 @@ async def test_chips_of_several_to_an_npu_are_found_by_the_driver(supernoded_nod
     found = await make_sensor(supernoded_node, "ascend.health", AscendSettings(chips_per_npu=2)).read()
     assert present(found) == {"n0/card0": 1.0, "n0/card1": 1.0}
     assert supernoded_wires.command(["npu-smi", "info", "-i", "0", "-c", "1"]).runs[0] == ("-t", "health")
+
+
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        (say("\tHealth Status : Alarm\n\tError Code : 8C03A000 A4025021\n"), {"8C03A000", "A4025021"}),
+        (say("", 1), {"alarm"}),
+        (say("garbage"), {"alarm"}),
+    ],
+)
+async def test_a_card_that_complains_in_the_table_is_asked_of_what(
+    supernoded_node: Node, supernoded_wires: MemoryWires, answer: Answer, told: set[str]
+) -> None:
+    show(supernoded_wires, table(*range(8), health="Alarm"))
+    for card in range(8):
+        supernoded_wires.command(["npu-smi", "info", "-i", f"{card}", "-c", "0"]).answer = lambda words: answer
+    found = await make_sensor(supernoded_node, "ascend.cards").read()
+    assert [one.value for one in found if one.quantity == "card.health"] == [frozenset(told)] * 8

@@ -60,3 +60,19 @@ async def test_a_device_that_is_slow_and_answers_is_asked_on(supernoded_clock: M
         found, _trouble = await questioner.ask("a", device.run, ASKED)
         assert [one.at for one in found] == [supernoded_clock.now() - 3.0, supernoded_clock.now()]
     assert device.asked == ["one", "two"] * 2
+
+
+async def test_the_same_answer_is_understood_once_and_read_anew(supernoded_clock: ManualClock) -> None:
+    device, questioner, parsed = Device(supernoded_clock), Questioner(supernoded_clock), list[str]()
+
+    def count(text: str, at: float, subject: str) -> list[Reading]:
+        parsed.append(text)
+        return parse(text, at, subject)
+
+    asked = [("n0/a", Question(("one",), count, "x.test.said", "text"))]
+    device.seconds = 1.0
+    for trouble in ("", "stuck", ""):
+        device.trouble = trouble
+        found, _ = await questioner.ask("a", device.run, asked)
+        assert [(one.value, one.at, one.note) for one in found] == [(None if trouble else "one", supernoded_clock.now(), trouble)]
+    assert parsed == ["one"]

@@ -20,6 +20,7 @@ from supernoded.plugin import NODE, Node, Reading, State, WireError
 from supernoded.quantities import find_fault
 from supernoded.testing import Answer, ManualClock, MemoryCommand, MemoryHost, MemoryWires
 from supernoded.topology import read_topology
+from supernoded_ascend.closer_look import LOOKS
 from supernoded_ascend.fitting import fit_sensors
 from supernoded_ascend.settings import AscendSettings
 
@@ -175,7 +176,17 @@ async def test_a_card_that_hangs_takes_no_other_with_it(bench: Bench) -> None:
 async def test_a_code(bench: Bench) -> None:
     bench.play(1.0, RaiseCode("n0/card3", "80E01801", present=True))
     assert (await bench.read("ascend.health"))["n0/card3", "card.health"].value == frozenset({"80E01801"})
-    assert (await bench.read("ascend.cards"))["n0/card3", "card.health"].value == frozenset({"alarm"})
+
+
+async def test_a_word_that_turns_bad_is_looked_at_closely_for_a_while(bench: Bench) -> None:
+    """A code that takes a card out has no time to wait until all cards are asked for theirs."""
+    assert (await bench.read("ascend.cards"))["n0/card3", "card.health"].value == frozenset()
+    for _ in range(2):
+        bench.play(1.0, RaiseCode("n0/card3", "8C03A000", present=True))
+        told = [(await bench.read("ascend.cards"))["n0/card3", "card.health"].value for _ in range(LOOKS + 1)]
+        assert told == [frozenset({"8C03A000"})] * LOOKS + [frozenset({"alarm"})]
+        bench.play(1.0, RaiseCode("n0/card3", "8C03A000", present=False))
+        assert (await bench.read("ascend.cards"))["n0/card3", "card.health"].value == frozenset()
 
 
 @pytest.mark.parametrize("tool", ["hccn_tool", "npu-smi", "hccl_ring_check", "hccl_ring_latency"])

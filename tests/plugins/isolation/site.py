@@ -10,7 +10,7 @@ from supernoded.history import History
 from supernoded.plugin import Level, Reading, Rule, State, Topology, Value, Verdict, View
 from supernoded.topology import CoolantLoop, Ring, RingLevel, Spare, Supernode
 from supernoded_isolation.health import build_table
-from supernoded_isolation.rules import FaultyRule, ProcessRule, SilentRule, SoftwareRule
+from supernoded_isolation.rules import FaultyRule, IdleRule, ProcessRule, SilentRule, SoftwareRule
 from supernoded_isolation.rules.inquiry import Inquiry
 from supernoded_isolation.settings import IsolationSettings
 
@@ -44,28 +44,34 @@ class Site:
     hung: set[str] = field(default_factory=set)
     gone: set[str] = field(default_factory=set)
     unheard: set[str] = field(default_factory=set)  # of these nothing is read
+    mute: set[str] = field(default_factory=set)  # nodes of which nothing is told
+    dead: set[str] | None = field(default_factory=set)  # nodes that the role `fleet` holds for gone; None = it cannot say
+    topology: Topology = SITE
     codes: dict[str, frozenset[str]] = field(default_factory=dict)
     more: dict[tuple[str, str], Value] = field(default_factory=dict)  # (subject, quantity) -> value
     history: History = field(default_factory=lambda: History({}))
 
     def read(self) -> Iterator[Reading]:
         """Everything, once."""
-        for card in (*CARDS, "n2/card0"):
-            if card in self.unheard:
+        for card in (card for node in self.topology.nodes for card in node.list_cards()):
+            if card in self.unheard or self.is_mute(card):
                 continue
             yield self._make(card, "card.present", None if card in self.hung else 0.0 if card in self.gone else 1.0)
             if card not in self.hung | self.gone:
                 yield self._make(card, "card.health", self.codes.get(card, frozenset()))
                 yield self._make(card, "card.serial", f"S-{card}")
-        for rank, card in self.places.items():
+        heard = {rank: card for rank, card in self.places.items() if not self.is_mute(card)}
+        for rank, card in heard.items():
             subject = f"{JOB}/rank{rank}"
             yield self._make(subject, "rank.state", self.states.get(rank, "running"))
             yield self._make(subject, "rank.card", card)
             yield self._make(subject, "rank.step", self.step - 1.0 if rank in self.behind else self.step)
-        words = {self.states.get(rank, "running") for rank in self.places}
-        yield self._make(JOB, "job.state", "silent" if "silent" in words else "waiting" if words == {"waiting"} else "running")
+        words = {self.states.get(rank, "running") for rank in heard}
+        word = "silent" if "silent" in words else "waiting" if words == {"waiting"} else "running"
+        yield self._make(JOB, "job.state", word if words else "absent")
         yield self._make(JOB, "job.world_size", float(len(self.places)))
         yield self._make(JOB, "job.step", self.step)
+        yield self._make("fleet", "fleet.gone", None if self.dead is None else frozenset(self.dead))
         for (subject, quantity), value in self.more.items():
             yield self._make(subject, quantity, value)
 
@@ -86,6 +92,18 @@ class Site:
         """What somebody who watches these sees now."""
         return self.history.view(self.now, watches)
 
+    def is_mute(self, card: str) -> bool:
+        """Whether nothing of its node is told."""
+        return card.partition("/")[0] in self.mute
+
+    def kill(self, node: str, others: str = "waiting") -> None:
+        """A node is gone, and this is what the ranks elsewhere do then."""
+        self.mute.add(node)
+        self.dead = {*(self.dead or ()), node}
+        self.states = dict.fromkeys(self.places, others)
+        for _ in range(4):  # till nothing of it counts as fresh
+            self.pass_time()
+
     def silence(self, rank: int) -> None:
         """A rank does not come, and the others wait for it."""
         self.states = dict.fromkeys(self.places, "waiting") | {rank: "silent"}
@@ -98,7 +116,7 @@ class Court:
     def __init__(self, site: Site, settings: IsolationSettings = SETTINGS, maintenance: Iterable[str] = ()) -> None:
         closed = frozenset(maintenance)
         inquiry = Inquiry(SITE, TABLE, settings, lambda subject: subject in closed)
-        kinds = (SilentRule, FaultyRule, ProcessRule, SoftwareRule)
+        kinds = (SilentRule, FaultyRule, ProcessRule, IdleRule, SoftwareRule)
         self.site, self.rules = site, tuple(kind(inquiry, SITE, settings) for kind in kinds)
         self.memories: dict[str, Any] = {rule.kind: rule.start() for rule in self.rules}
         self.levels: dict[tuple[str, str], Verdict] = {}

@@ -60,3 +60,15 @@ def test_ports_alone_are_links() -> None:
         site.more.update({(f"{CARD}/port{port}", "link.state"): state for port in (0, 1)})
         site.pass_time()
     assert ("link", CARD) in name(site, CARD)
+
+
+def test_a_code_and_the_count_of_its_error_are_one_view() -> None:
+    site = Site()
+    site.more[CARD, "card.errors_uncorrected"] = 3.0
+    site.pass_time()
+    site.more[CARD, "card.errors_uncorrected"] = 4.0
+    site.codes[CARD] = frozenset({"8C084E00"})
+    for _ in range(20):
+        site.pass_time()
+    (card,) = [cause for cause in DIAGNOSIS.diagnose(site.see(DIAGNOSIS.watches), CARD) if cause.name == "card"]
+    assert card.weight < 0.9

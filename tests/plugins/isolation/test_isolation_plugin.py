@@ -10,6 +10,7 @@ import pytest
 import supernoded_isolation
 from supernoded.plugin import Case, Incident, Node, Outcome, PluginError, Result, Severity, Topology, World
 from supernoded_isolation.remedies import TellRemedy
+from supernoded_isolation.saga import ReplaceRemedy
 from supernoded_isolation.settings import IsolationSettings
 
 WORLD = World(topology=Topology())
@@ -45,12 +46,19 @@ def test_the_hooks(supernoded_node: Node) -> None:
     settings = supernoded_isolation.supernoded_settings()()
     assert settings == IsolationSettings()
     rules = supernoded_isolation.supernoded_rules(settings, supernoded_node)
-    here = {"card.fault", "card.lost", "card.memory"}
-    there = {"card.silent", "card.faulty", "rank.silent", "card.software", "card.slow"}
+    here = {"card.fault", "card.lost", "card.memory", "card.ecc"}
+    there = {"card.silent", "card.faulty", "rank.silent", "card.software", "card.slow", "job.lost", "job.idle", "rank.map"}
     assert {rule.kind for rule in rules if rule.scope == "node"} == here
     assert {rule.kind for rule in rules if rule.scope == "spares"} == there
     assert {one.answers for one in supernoded_isolation.supernoded_remedies(settings, supernoded_node)} == here | there
     assert [one.name for one in supernoded_isolation.supernoded_diagnoses(settings, supernoded_node)] == ["cards"]
+
+
+def test_whoever_has_the_role_is_told_which_cards_are_fenced_and_proven(supernoded_node: Node) -> None:
+    """There people are sent to see every card."""
+    remedies = supernoded_isolation.supernoded_remedies(IsolationSettings(), supernoded_node)
+    watched = next(remedy.watches for remedy in remedies if isinstance(remedy, ReplaceRemedy))
+    assert {"card.isolated", "card.proven"} <= watched.keys()
 
 
 def test_a_bad_table_of_codes_leaves_the_plugin_out(supernoded_node: Node, tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from sim_hardware.bus import LineFaults, Reply
 from sim_hardware.devices.modbus.requests import BitTable, Code, RefusalError, WordTable, respond
 from supernoded.plugin import Clock, Line, WireError
 from supernoded_modbus.bus import Bus as Owner
-from supernoded_modbus.bus import Pace
+from supernoded_modbus.bus import Pace, RefusedError
 from supernoded_modbus.maps import RegisterMap, read_map
 from supernoded_modbus.member import Member
 from supernoded_modbus.places import lay_out, make_blocks
@@ -26,10 +26,13 @@ UNITS = (1, 2)
 SCOPE = "feed/A"
 ANSWER_S, LATEST_S = 0.06, 0.25  # of these units
 COUNTS = 12  # registers, each alone, so that all answers to them are of one shape
+SIZE = 900  # registers of a unit; it refuses to be asked for more
+MISSING = "x"
 ROWS = "\n".join(
     [
         *(f'{{name = "r{place}", address = {10 * place}, quantity = "x.t.r{place}"}},' for place in range(COUNTS)),
         *(f'{{name = "d{place}", address = {500 + 10 * place}, kind = "u32", quantity = "x.t.d{place}"}},' for place in range(4)),
+        f'{{name = "{MISSING}", address = {SIZE + 10}, quantity = "x.t.x"}},',
         '{name = "w", address = 800, high = 60000, writable = true},',
         '{name = "c", address = 5, table = "coil", kind = "bits", words = {off = 0, on = 1}, writable = true},',
     ]
@@ -56,6 +59,12 @@ class Memory(Protocol):
     async def see_coil(self, address: int) -> bool: ...
 
 
+class Served(Memory, Protocol):
+    """A unit that answers, whoever serves it."""
+
+    def answer(self, unit: int, pdu: bytes) -> Reply | None: ...
+
+
 @dataclass
 class Bank:
     """One unit's memory; see `sim_hardware.devices.modbus.requests.Bank`."""
@@ -68,7 +77,7 @@ class Bank:
         return [self.coils.get(place, False) for place in range(address, address + count)]
 
     def read_words(self, table: WordTable, address: int, count: int) -> list[int]:
-        if address >= 900:
+        if address >= SIZE:
             raise RefusalError(Code.ADDRESS)
         return [self.words.get(place, expect_word(self.unit, place)) for place in range(address, address + count)]
 
@@ -131,6 +140,7 @@ class Toll:
 
     right: int = 0
     wrong: list[str] = field(default_factory=list)
+    refused: int = 0
     failed: int = 0
     written: int = 0
     unwritten: int = 0
@@ -147,12 +157,27 @@ class Torture:
 
     async def turn(self) -> None:
         """One read or write."""
-        place = self._dice.randrange(len(self.units))
+        place, chance = self._dice.randrange(len(self.units)), self._dice.random()
         unit, bank = self.units[place], self.banks[place]
-        if self._dice.random() < 0.15:
+        if chance < 0.15:
             await self._write(unit, bank)
+        elif chance < 0.2:
+            await self._miss(unit, bank)
         else:
             await self._read(unit, bank)
+
+    async def _miss(self, unit: Unit, bank: Memory) -> None:
+        """Ask for a register that is not there."""
+        (block,) = make_blocks([unit.places[MISSING, -1]], unit.map)
+        try:
+            values = await unit.read_block(block, urgent=True)
+        except RefusedError as error:
+            self.toll.refused += 1
+            self.toll.wrong += [] if error.code == Code.ADDRESS else [f"unit {bank.unit} has no such register, and {error}"]
+        except WireError:
+            self.toll.failed += 1
+        else:
+            self.toll.wrong.append(f"unit {bank.unit} has no such register, and it is read as {values}")
 
     async def _read(self, unit: Unit, bank: Memory) -> None:
         keys: list[Key] = [(self._dice.choice([f"r{self._dice.randrange(COUNTS)}", f"d{self._dice.randrange(4)}"]), -1)]
@@ -190,9 +215,10 @@ async def torment(
     *,
     turns: int = 40,
     faults: Callable[[], Iterator[LineFaults]] = list_faults,
+    served: Sequence[Served] = (),
 ) -> Toll:
-    """So many exchanges with two simulated units, the faults changing every few turns."""
-    banks = [Bank(number) for number in UNITS]
+    """So many exchanges with two units, ours where no others are `served`, the faults changing every few turns."""
+    banks: Sequence[Served] = served or [Bank(number) for number in UNITS]
     for bank in banks:
         bus.attach(bank.unit, bank.answer)
     owner, units = make_units(line, bus.pace.baud, clock)

@@ -55,6 +55,20 @@ def test_another_reason_in_the_same_window(tmp_path: Path, more: list[Reading], 
     assert (verdict.level, verdict.text) == (Level.CLEAR, f"n0: 6 communication time-outs in 300 s, but not for want of buffer: {words}")
 
 
+@pytest.mark.parametrize("state", ["silent", "waiting", "gone"])
+def test_beside_a_hang_it_cannot_be_told(tmp_path: Path, state: str) -> None:
+    """A rank that waits here may wait for one that is silent on another node; its time-outs outlast the hang in the window."""
+    ranks = [read("job/llm/rank1", "rank.state", word, at) for at, word in ((0.0, "running"), (15.0, state), (30.0, "running"))]
+    verdict = ask(tmp_path, "comm.buffer", [*TIMEOUTS, *UP, *CLEAN, *ranks])
+    assert verdict.level is Level.UNSURE
+    assert "while job/llm/rank1 stood still or waited" in verdict.text
+
+
+def test_ranks_that_step_leave_it_as_it_is(tmp_path: Path) -> None:
+    ranks = [read("job/llm/rank1", "rank.state", "running", at) for at in (0.0, 15.0, 30.0)]
+    assert ask(tmp_path, "comm.buffer", [*TIMEOUTS, *UP, *CLEAN, *ranks]).level is Level.RAISED
+
+
 def test_a_node_among_others_says_that_it_does_not_see_them(tmp_path: Path) -> None:
     site = {**SITE, "rings": [{"name": "all", "level": "cluster", "order": ["n0", "n1", "n2"]}]}
     node = replace(make_node(tmp_path), topology=msgspec.convert(site, Topology))

@@ -34,6 +34,15 @@ def test_a_ups() -> None:
     }
 
 
+def test_a_value_in_quotes_is_what_is_in_them() -> None:
+    """As `dummy-ups` takes it."""
+    assert parse_variables('ups.status: ""\nups.model: "A model"\nups.id: 19" rack\n') == {
+        "ups.status": "",
+        "ups.model": "A model",
+        "ups.id": '19" rack',
+    }
+
+
 def test_a_pdu_calls_itself_one() -> None:
     assert replay("device.type: pdu\noutlet.3.status: off\n", "p.txt") == {("pdu/p/outlet3", "outlet.state"): "off"}
 

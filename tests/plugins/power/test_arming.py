@@ -35,9 +35,23 @@ def cool(at: float = 0.0, **other: Any) -> list[Reading]:
     ]
 
 
-def lease_for(readings: list[Reading], site: Topology | None = None, at: float = 0.0, fresh_for: float = 5.0) -> float | None:
-    loop = find_loop(site)
-    _, setpoint = loop.steer(view(loop.watches, readings, at, fresh_for), loop.start(None))
+def events(count: float, event: str = "armed", at: float = 0.0, age: float | None = None) -> list[Reading]:
+    """The PDU's own record, as one look tells it."""
+    told: dict[str, Value | None] = {"event": event, "event_count": count, "event_age": age}
+    return [read("pdu/A1", f"pdu.{name}", value, at) for name, value in told.items()]
+
+
+def lease_for(
+    readings: list[Reading],
+    site: Topology | None = None,
+    at: float = 0.0,
+    fresh_for: float = 5.0,
+    settings: PowerSettings | None = None,
+) -> float | None:
+    loop = find_loop(site, settings)
+    known = any(one.quantity == "pdu.event_count" for one in readings)
+    seen = readings if known else [*readings, *events(1.0, at=at)]
+    _, setpoint = loop.steer(view(loop.watches, seen, at, fresh_for), loop.start(None))
     if setpoint is None:
         return None
     assert (setpoint.target, setpoint.quantity, setpoint.unit) == ("pdu/A1/shed", "pdu.lease_left", "s")
@@ -141,22 +155,66 @@ def test_cards_in_the_air_are_counted_apart() -> None:
     assert is_armed([*ups("A", "ol"), *cool(), *cards(95.0)])  # in liquid it is none of the air's
 
 
-def test_the_time_of_standing_fans_is_bounded() -> None:
-    def fire(times: int) -> list[Reading]:
-        words = [word for _ in range(times) for word in ("armed", "fired", "restored")]
-        return [read("pdu/A1", "pdu.event", word, 10.0 * number) for number, word in enumerate(words)]
+def fire(times: int, begin: float = 0.0) -> list[Reading]:
+    """A look at every event of so many sheds, the last of them restored at `begin` and 10 s for each event."""
+    words = ["armed", *(word for _ in range(times) for word in ("fired", "restored"))]
+    return [one for number, word in enumerate(words) for one in events(number + 1.0, word, begin + 10.0 * number)]
 
-    later = 200.0
-    assert is_armed([*fire(8), *ups("A", "ol", at=later), *cool(later)], at=later)  # 80 of 120 s
-    assert not is_armed([*fire(9), *ups("A", "ol", at=later), *cool(later)], at=later)
-    an_hour = 4000.0
-    assert is_armed([*fire(9), *ups("A", "ol", at=an_hour), *cool(an_hour)], at=an_hour)
-    assert lease_for([*fire(0), *ups("A", "ol", at=later), *cool(later)], at=later) == 120.0
-    assert lease_for([*fire(8), *ups("A", "ol", at=later), *cool(later)], at=later) == 40.0  # no longer than what is left
+
+def lease_at(at: float, *record: list[Reading]) -> float | None:
+    return lease_for([*(one for some in record for one in some), *ups("A", "ol", at=at), *cool(at)], at=at)
+
+
+def test_a_lease_is_of_two_minutes_however_long_fans_may_stand_still() -> None:
+    assert lease_for([*ups("A", "ol"), *cool()], settings=PowerSettings(shed_most_s=600.0)) == 120.0
+
+
+def test_the_time_of_standing_fans_is_bounded() -> None:
+    assert lease_at(200.0, fire(0), events(1.0, at=200.0)) == 120.0
+    assert lease_at(200.0, fire(8), events(17.0, "restored", 200.0)) == 40.0  # 80 of 120 s: no longer than what is left
+    assert lease_at(200.0, fire(9), events(19.0, "restored", 200.0)) is None
+    assert lease_at(4000.0, fire(9), events(19.0, "restored", 4000.0, age=3830.0)) == 120.0  # more than an hour ago
+    assert lease_at(200.0, fire(9)) is None  # and not known how often since
+
+
+@pytest.mark.parametrize(
+    ("count", "event", "age", "lease"),
+    [
+        (1.0, "armed", 40.0, 120.0),  # it has never fired: where nothing has been, the moment of it may read anything
+        (3.0, "restored", 40.0, 110.0),
+        (17.0, "restored", 40.0, 40.0),  # every event since it started may be of this hour
+        (19.0, "restored", 40.0, None),
+        (19.0, "restored", None, None),  # when it fired last it does not tell
+        (18.0, "fired", 4.0, None),
+        (70_000.0, "restored", 3_500.0, None),
+        (70_000.0, "restored", 3_601.0, 120.0),
+        (0.0, "none", None, 120.0),
+    ],
+)
+def test_who_has_just_begun_to_look_goes_by_the_record_of_the_pdu(count: float, event: str, age: float | None, lease: float | None) -> None:
+    """After a restart, or where another node has armed it till now: the fans have stood still all the same."""
+    assert lease_at(0.0, events(count, event, age=age)) == lease
+
+
+def test_sheds_between_two_looks_count_and_so_do_those_before_it_started_anew() -> None:
+    assert lease_at(60.0, events(1.0), events(9.0, "restored", 60.0, age=5.0)) == 80.0
+    assert lease_at(60.0, events(1.0), events(8.0, "fired", 60.0, age=5.0)) == 80.0
+    assert lease_at(60.0, fire(2), events(2.0, "armed", 60.0)) == 90.0  # two before, and one may be since
+
+
+def test_without_a_record_that_can_be_read_it_is_not_armed_and_says_so() -> None:
+    silent = [read("pdu/A1", "pdu.event_count", None, note="no answer"), read("pdu/A1", "pdu.event", None)]
+    assert lease_at(0.0, silent) is None
+    bench = Bench(find_rule("power.arming"))
+    for at in (0.0, 95.0):
+        bench.tell([*stand(at, armed=0.0), read("pdu/A1", "pdu.event_count", None, at, note="no answer")])
+    assert (
+        "how long fans stood still in the last hour cannot be told: pdu.event_count of pdu/A1: no answer" in bench.ask(95.0)["pdu/A1"].text
+    )
 
 
 def stand(at: float = 0.0, *, armed: float | None = 1.0, group: set[str] | None = None, **more: Value | set[str]) -> list[Reading]:
-    named: dict[str, Value | set[str]] = {"group": group or {"3", "4"}, "restore_s": 10.0, "event": "armed", **more}
+    named: dict[str, Value | set[str]] = {"group": group or {"3", "4"}, "restore_s": 10.0, "event": "armed", "event_count": 1.0, **more}
     return [
         *ups("A", "ol", at=at),
         *cool(at),
@@ -214,3 +272,11 @@ def test_a_shed_does_not_raise_the_alarm() -> None:
     level(bench, "pdu/A1", stand())
     levels = [level(bench, "pdu/A1", stand(at, armed=0.0, event=word)) for at, word in ((5.0, "fired"), (15.0, "restored"))]
     assert [*levels, level(bench, "pdu/A1", stand(40.0))] == [UNSURE, UNSURE, CLEAR]
+
+
+def test_a_pdu_that_has_no_group_to_arm_is_told_as_nothing_of_it_is_ever_shed() -> None:
+    bench = Bench(find_rule("power.arming"))
+    assert bench.tell(ups("A", "ol")) == {}  # nothing is read of any PDU
+    verdicts = [bench.tell([*ups("A", "ol", at=at), read("pdu/A1/outlet3", "outlet.state", "on", at)])["pdu/A1"] for at in (1.0, 95.0)]
+    assert [verdict.level for verdict in verdicts] == [UNSURE, RAISED]
+    assert "no group that it would shed and close again by itself" in verdicts[1].text

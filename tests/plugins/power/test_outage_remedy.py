@@ -337,3 +337,50 @@ def test_it_is_tried_five_times_in_a_round_and_not_when_it_is_saved_meanwhile() 
     other.end(other.ask())
     other.see(out(40.0), job(40.0, step_time=10.0, durable_age=5.0))
     assert not other.ask()
+
+
+def find_deadline(trouble: Trouble) -> tuple[float | None, str]:
+    """Of the save that is asked for once all else has ended, and what it rests on."""
+    trouble.end(step for step in trouble.ask() if step.kind != "job.checkpoint")
+    (save,) = (step for step in trouble.ask() if step.kind == "job.checkpoint")
+    return save.amount, save.details["deadline"]
+
+
+def test_what_was_given_before_counts_in_a_later_round_where_no_charge_is_told() -> None:
+    trouble = begin()
+    for at in range(2, 202, 2):
+        trouble.see(out(float(at)), job(float(at), **TIMES))
+    seconds, why = find_deadline(trouble)
+    assert why == "ups/A lasts 332 s with the whole load of 6.0 kW (615 of 1000 Wh tested are left: 332 s)"
+    assert seconds == pytest.approx(432.0 - 100.0 - 60.0)
+
+
+def test_a_charge_that_falls_faster_than_the_test_says_counts() -> None:
+    trouble = begin()
+    for at, charge in ((10.0, 90.0), (20.0, 70.0), (30.0, 50.0)):
+        told = [read(f"ups/{name}", "ups.charge", charge, at) for name in "AB"]
+        trouble.see(out(at), told, job(at, **TIMES))
+    seconds, why = find_deadline(trouble)
+    assert "50 % of charge fall by 120.0 % a minute: 12 s" in why
+    assert seconds == 70.0  # no less than a save takes
+
+
+def test_after_a_restart_it_was_on_battery_since_the_incident_opened() -> None:
+    trouble = begin(out(200.0), job(200.0, **TIMES))
+    assert "lasts 332 s" in find_deadline(trouble)[1]
+
+
+def test_a_claim_that_has_stood_still_for_long_is_none() -> None:
+    trouble = begin()
+    for at in range(2, 72, 2):
+        claim = [read(f"ups/{name}", "ups.runtime", 130.0, float(at)) for name in "AB"]
+        trouble.see(out(float(at)), claim, job(float(at), **TIMES))
+    assert "claims" not in find_deadline(trouble)[1]
+
+
+def test_what_was_given_in_an_outage_before_counts_and_the_mains_between_do_not() -> None:
+    trouble = begin()
+    for at in range(2, 302, 2):
+        away = at < 100 or at >= 250
+        trouble.see(out(float(at)) if away else out(float(at), "ol", "ol", 230.0), job(float(at), **TIMES))
+    assert "lasts 357 s" in find_deadline(trouble)[1]  # 150 s on battery

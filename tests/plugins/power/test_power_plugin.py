@@ -23,7 +23,7 @@ RULES = supernoded_power.supernoded_rules(SETTINGS, make_node(Path()))
 def test_each_kind_has_its_rule_and_its_remedy() -> None:
     kinds = [rule.kind for rule in RULES]
     remedies = [remedy.answers for remedy in supernoded_power.supernoded_remedies(SETTINGS, make_node(Path()))]
-    assert len(set(kinds)) == len(kinds) == 15
+    assert len(set(kinds)) == len(kinds) == 16
     assert sorted(kinds) == sorted(remedies)
     assert {rule.kind: rule.scope for rule in RULES} == {**dict.fromkeys(kinds, POWER), "psu.lost": NODE}
     others = supernoded_power.supernoded_rules(PowerSettings(site="hall2"), make_node(Path()))

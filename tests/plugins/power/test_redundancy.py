@@ -77,6 +77,30 @@ def test_one_that_is_missing_is_told_after_hours(flags: str) -> None:
     assert verdict.text.startswith("redundancy is lost for 4.0 h, told from 4 h on: feed/A ")
 
 
+def test_one_that_is_dead_beside_another_is_told_at_once() -> None:
+    bench = Bench(find_rule("power.redundancy"), fresh_for=1.5)
+
+    def one(at: float, a: str | None = "ol", b: str | None = "ol") -> list[Reading]:
+        readings = [ups(name, flags, 230.0 if flags else None, at, pdu=230.0) for name, flags in (("A", a), ("B", b)) if flags]
+        lost = [
+            [*ups(name, None, None, at), read(f"pdu/{name}1", "pdu.voltage", None, at)] for name, flags in (("A", a), ("B", b)) if not flags
+        ]
+        return [one for some in (*readings, *lost) for one in some]
+
+    assert bench.tell(one(0.0))[POWER].level is UNSURE  # nothing is measured
+    assert bench.tell(one(1.0, a=None))[POWER].level is UNSURE
+    verdict = bench.tell(one(4.0, a=None))[POWER]
+    assert (verdict.level, verdict.severity) == (RAISED, Severity.WARNING)
+    assert verdict.text.startswith("redundancy is lost for 0.0 h, told at once: feed/A ")
+    assert bench.tell(one(5.0, a=None, b=None))[POWER].level is UNSURE  # none carries: that is an outage
+
+
+def test_one_whose_pdus_have_no_voltage_is_dead_too() -> None:
+    bench = Bench(find_rule("power.redundancy"))
+    levels = [bench.tell([*ups("A", "off", 0.0, at, pdu=0.0), *ups("B", "ol", 230.0, at)])[POWER].level for at in (0.0, 2.0, 3.0)]
+    assert levels == [UNSURE, UNSURE, RAISED]
+
+
 def test_what_is_not_measured_is_not_redundant() -> None:
     verdict = ask([*ups("A", "ol", output_va=100.0), *ups("B", "ol")])
     assert (verdict.level, verdict.unseen) == (UNSURE, ("ups.output_va of ups/B: never read",))

@@ -3,7 +3,7 @@
 Each case has the number of its report (`nut#` is networkupstools/nut) or a word for what was recorded; the readings are our own.
 What is a matter of reading alone is tested with the plugin that reads: numbers that stand for nothing, ranges, empty words, thresholds in
 `nut/test_ups.py`, links that come and go in `nut/test_sensor.py`, wrong types, broken tables and alarms in mid-walk in `snmp/test_ups.py`,
-enums and Fahrenheit in `snmp/test_pdus.py`.
+enums and Fahrenheit in `snmp/test_pdus.py`, and reports by their numbers in the `test_reports.py` of `nut`, `snmp` and `modbus`.
 
 Sheds and stops come of `power.outage` and `power.reserve` alone, so that a case that raises neither does neither.
 """
@@ -75,7 +75,11 @@ REPORTS = (
     Report("nut#1942-LB-at-90-percent", both("ob lb", charge=90.0, runtime=1500.0), BOTH_LOST),
     Report("nut#3087-LB-at-once", both("ob lb", charge=96.0, runtime=1600.0), BOTH_LOST),
     Report("nut#2278-FSD-OB-OFF", pair("fsd ob off"), A_CONFLICT | A_NO_RIDE),
-    Report("nut#303-OFF", lambda at: [*ups("A", "off", 230.0, at, pdu=0.0), *ups("B", "ol", 230.0, at, pdu=230.0)], A_LOST | A_NO_RIDE),
+    Report(
+        "nut#303-OFF",
+        lambda at: [*ups("A", "off", 230.0, at, pdu=0.0), *ups("B", "ol", 230.0, at, pdu=230.0)],
+        A_LOST | A_NO_RIDE | {("power.redundancy", POWER)},
+    ),
     Report("nut#2619-no-LB-over-SNMP", both("ob dischrg", charge=5.0, runtime=30.0), BOTH_LOST | {("power.reserve", POWER)}),
     Report("nut#2073-no-nominal", lambda at: [one for one in pair("ol")(at) if "nominal" not in one.quantity], set()),
     Report("nut#2652-charge.low-100", pair("ol", charge=99.0, charge__low=100.0), set()),

@@ -2,15 +2,33 @@
 
 from __future__ import annotations
 
+import dataclasses
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+import supernoded_power
 from supernoded.model import Incident, Reading, Result, Severity
 from supernoded.parts import World
 from supernoded.topology import Topology
 from supernoded_power.settings import PowerSettings
-from tests.plugins.power.site import FANS, JOB, OTHERS, POWER, SITE, START, Trouble, find_remedy, job, kinds, make_site, read, ups
+from tests.plugins.power.site import (
+    FANS,
+    JOB,
+    OTHERS,
+    POWER,
+    SITE,
+    START,
+    Trouble,
+    find_remedy,
+    job,
+    kinds,
+    make_node,
+    make_site,
+    read,
+    ups,
+)
 
 NAMES = ("n0", "n1", "n2")
 CORDS = [{"number": number, "load": name} for number, name in enumerate(NAMES, start=10)]
@@ -90,6 +108,22 @@ def test_never_what_rule_6_names_nor_this_node_nor_who_holds_a_role() -> None:
     assert sorted(offs) == ["pdu/A1/outlet12", "pdu/A1/outlet22", "pdu/B1/outlet12"]
 
 
+def test_nodes_that_carry_broker_database_or_storage_are_kept_as_the_settings_tell_them() -> None:
+    node = dataclasses.replace(make_node(Path(), WIDE), relied_on=("n2",))
+    (remedy,) = [one for one in supernoded_power.supernoded_remedies(PowerSettings(), node) if one.answers == "power.reserve"]
+    trouble = Trouble(remedy, world=World(topology=WIDE))
+    trouble.see(out(-20.0), out(), job(durable_age=500.0, **TIMES), supply(0.0))
+    offs = [target for batch in stop(trouble) for kind, target in batch if kind == "power.off"]
+    assert sorted(offs) == ["pdu/A1/outlet11", "pdu/B1/outlet11"]
+
+
+def test_an_outlet_that_feeds_everything_is_kept_on_a_site_without_loops_and_switches() -> None:
+    pdus = [{"name": f"{feed}1", "feed": feed, "outlets": [*CORDS[1:2], {"number": 21, "load": "*"}]} for feed in "AB"]
+    site = make_site(nodes=[{**SITE["nodes"][0], "name": name, "loop": ""} for name in NAMES], pdus=pdus, loops=[], switches=[])
+    offs = [target for batch in stop(begin(site)) for kind, target in batch if kind == "power.off"]
+    assert sorted(offs) == ["pdu/A1/outlet11", "pdu/B1/outlet11"]
+
+
 def test_a_site_may_name_more_that_is_kept() -> None:
     trouble = begin(settings=PowerSettings(never_off=("n1",)))
     offs = [target for batch in stop(trouble) for kind, target in batch if kind == "power.off"]
@@ -146,7 +180,7 @@ def wait(trouble: Trouble, seconds: int, a: str = "ol", b: str = "ol", **how: An
     return asked
 
 
-def test_back_in_stages_only_what_it_switched_off_then_the_job() -> None:
+def test_back_one_by_one_only_what_it_switched_off_then_the_job() -> None:
     trouble = begin()
     off(trouble)
     trouble.raised = True  # the rule holds it so till all is on
@@ -173,6 +207,18 @@ def test_no_room_or_no_flow_and_nothing_comes_back(how: dict[str, Any]) -> None:
     off(trouble)
     assert wait(trouble, 60, **how) == []
     assert wait(trouble, 1) != []
+
+
+def test_a_node_waits_for_its_fans() -> None:
+    trouble = begin()
+    off(trouble)
+    asked = []
+    for _ in range(60):
+        trouble.see([read("pdu/A1", "pdu.event", "fired", trouble.now + 1.0)])
+        asked += wait(trouble, 1)
+    assert asked == [[("power.on", "pdu/A1/outlet12"), ("power.on", "pdu/B1/outlet12")]]  # of n2, whose fans no shed opens
+    trouble.see([read("pdu/A1", "pdu.event", "restored", trouble.now + 1.0)])
+    assert wait(trouble, 1) == [[("power.on", "pdu/A1/outlet11"), ("power.on", "pdu/B1/outlet11")]]
 
 
 def test_an_overloaded_ups_takes_no_more() -> None:
@@ -203,6 +249,18 @@ def test_a_generator_brings_nothing_back() -> None:
     assert wait(trouble, 60) == []
     trouble.world = World(topology=WIDE)
     assert wait(trouble, 1) != []
+
+
+def test_what_has_the_frequency_of_a_generator_brings_nothing_back_either() -> None:
+    trouble = begin()
+    off(trouble)
+    for hertz, asked in ((50.6, 0), (50.0, 1)):
+        seen = []
+        for _ in range(60):
+            at = trouble.now + 1.0
+            trouble.see([read(f"ups/{name}", "ups.input_frequency", hertz, at) for name in "AB"])
+            seen += wait(trouble, 1)
+        assert bool(seen) == bool(asked)
 
 
 def test_a_cord_that_does_not_come_is_tried_three_times_and_then_a_persons() -> None:

@@ -63,9 +63,21 @@ def test_without_a_battery_that_rides_work_is_saved_oftener() -> None:
     assert saves == [300, 600, 900]
 
 
-def test_it_does_not_go_on_for_ever() -> None:
-    trouble = begin("power.no_ride_through", "ups/A", settings=PowerSettings(oftener_s=60.0))
-    for second in range(0, 6000, 10):
-        trouble.see(job(float(second), **TIMES))
-        trouble.end(trouble.ask())
-    assert sum(name.endswith(JOB) for name in trouble.done) == 20
+def test_that_goes_on_for_as_long_as_it_lasts_and_costs_less_after_a_day() -> None:
+    trouble = begin("power.no_ride_through", "ups/A")
+    saves = []
+    for at in range(0, 3 * 86_400, 300):
+        trouble.see(job(float(at), **{**TIMES, "durable_age": 9999.0}))
+        steps = trouble.ask()
+        trouble.end(steps)
+        saves += [at for step in steps if step.kind == "job.checkpoint"]
+    days = [sum(day * 86_400 <= at < (day + 1) * 86_400 for at in saves) for day in range(3)]
+    assert days == [96, 24, 24]  # 900 s apart, then an hour
+
+
+def test_a_job_that_saves_so_often_by_itself_is_not_asked() -> None:
+    trouble = begin("power.no_ride_through", "ups/A")
+    assert len(list(trouble.play())) == 2
+    for at in range(300, 7200, 300):
+        trouble.see(job(float(at), step_time=10.0, save_time=30.0, durable_age=float(at % 600)))
+        assert trouble.ask() == ()

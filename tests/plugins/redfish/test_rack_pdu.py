@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 import supernoded_redfish
 from supernoded.limits import Limits
 from supernoded.model import Action, Effect, Reading, State, Step
+from supernoded.outlets import SWITCH_KINDS
 from supernoded.plugin import Actuator, Node, PluginError, Sensor, WireError
 from supernoded.quantities import find_fault
-from supernoded.shedding import StagedShed
 from supernoded.testing import MemoryHttp, MemoryWires
 from supernoded.topology import Topology
 from supernoded.topology.site import Outlet, Pdu
@@ -86,7 +86,7 @@ class Scene:
         return actuator
 
     def make_sensor(self) -> Sensor:
-        sensor, _ = supernoded_redfish.supernoded_sensors(self.settings, self.node)
+        (sensor,) = supernoded_redfish.supernoded_sensors(self.settings, self.node)
         return sensor
 
     async def read(self) -> dict[tuple[str, str], object]:
@@ -195,23 +195,18 @@ async def test_one_pdu_of_several_by_its_path(supernoded_wires: MemoryWires, sup
     assert (await scene.read())["pdu/A1", "pdu.power"] == 5320.5
 
 
-async def test_a_shed_goes_outlet_by_outlet(supernoded_wires: MemoryWires, supernoded_node: Node) -> None:
+def test_nothing_sheds_over_redfish_as_no_pdu_would_close_its_outlets_again_by_itself(
+    supernoded_wires: MemoryWires, supernoded_node: Node
+) -> None:
     scene = Scene(supernoded_wires, supernoded_node, "cray")
-    shed = scene.find("power.shed")
-    assert isinstance(shed, StagedShed)
-    await shed.apply(order("power.shed", "pdu/A1"))
-    assert [path.split("/")[-3] for _, _, path, _ in scene.http.orders] == ["AA7"]
-    scene.http.answers[scene.place(7)] = show_outlet("cray", 7, "Off", 0.0)
-    assert (await shed.observe(order("power.shed", "pdu/A1"))).effect is Effect.PRESENT
-    await shed.apply(order("power.restore", "pdu/A1"))
-    assert scene.http.orders[-1][3] == {"PowerState": "On"}
+    assert [one.kinds for one in supernoded_redfish.supernoded_actuators(scene.settings, scene.node)] == [SWITCH_KINDS]
 
 
 def test_a_second_view_takes_orders_only_when_it_is_told_to(supernoded_wires: MemoryWires, supernoded_node: Node) -> None:
     for orders in (False, True):
         scene = Scene(supernoded_wires, supernoded_node, "dmtf", "snmp://pdu", {"pdus": {"A1": {"url": URL, "orders": orders}}})
-        assert len(supernoded_redfish.supernoded_sensors(scene.settings, scene.node)) == (2 if orders else 1)
-        assert len(supernoded_redfish.supernoded_actuators(scene.settings, scene.node)) == (2 if orders else 0)
+        assert len(supernoded_redfish.supernoded_sensors(scene.settings, scene.node)) == 1
+        assert len(supernoded_redfish.supernoded_actuators(scene.settings, scene.node)) == (1 if orders else 0)
     scene = Scene(supernoded_wires, supernoded_node, "dmtf", "snmp://pdu", {"pdus": {"B9": {"url": URL}}})
     with pytest.raises(PluginError, match="B9: the topology has no such PDU"):
         supernoded_redfish.supernoded_sensors(scene.settings, scene.node)

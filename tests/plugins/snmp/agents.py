@@ -28,11 +28,12 @@ class Table:
     rows: Mapping[str, Row]
     orders: list[tuple[str, int]] = field(default_factory=list)
     refusing: bool = False
-    write: str = "private"  # the community
+    write: str = "private"  # the communities
+    read: str = "public"
 
     def make_agent(self) -> Agent:
         """An agent with the rows that there are now."""
-        return Agent(Mib(self._make_cell(dotted) for dotted in self.rows), Communities(write=self.write))
+        return Agent(Mib(self._make_cell(dotted) for dotted in self.rows), Communities(read=self.read, write=self.write))
 
     def _make_cell(self, dotted: str) -> Cell:
         def read() -> Asn | None:

@@ -9,10 +9,9 @@ import pytest
 
 import supernoded_snmp
 from supernoded.model import Action, Effect, State, Step
-from supernoded.outlets import OutletSwitch
+from supernoded.outlets import SWITCH_KINDS, OutletSwitch
 from supernoded.plugin import Actuator, Node, PluginError, WireError
 from supernoded.quantities import VOCABULARY, find_fault
-from supernoded.shedding import StagedShed
 from supernoded.testing import ManualClock, MemoryWires
 from supernoded_snmp.device import PROVEN_S
 from supernoded_snmp.profile import Profile, load_built_in, parse_profile
@@ -31,7 +30,7 @@ class Scene:
         self.table = Table(rows, write=WRITER)
         answer_with(wires, self.table)
         wires.tree("/run/snmp").files |= {"read": "public\n", "write": f"{WRITER}\n"}
-        self.sensor, _ = supernoded_snmp.supernoded_sensors(SnmpSettings(), node)
+        (self.sensor,) = supernoded_snmp.supernoded_sensors(SnmpSettings(), node)
         self.actuators = supernoded_snmp.supernoded_actuators(SnmpSettings(), node)
 
     def find(self, kind: str) -> Actuator:
@@ -161,19 +160,12 @@ async def test_each_is_told_in_its_own_numbers_and_believed_by_its_own_status(
     assert kind != "apc-rpdu" or "does not meter" in sight.text
 
 
-async def test_a_shed_opens_what_is_on_and_a_restore_closes_only_that(
+def test_nothing_sheds_over_snmp_as_no_pdu_would_close_its_outlets_again_by_itself(
     supernoded_wires: MemoryWires, supernoded_clock: ManualClock, tmp_path: Path
 ) -> None:
     scene = make_scene("apc-rpdu2", supernoded_wires, supernoded_clock, tmp_path)
-    shed = scene.find("power.shed")
-    assert isinstance(shed, StagedShed)
-    assert (list(shed.targets), list(shed.sheddable)) == (["pdu/A1"], [7, 8, 9])
-    await shed.apply(order("power.shed", "pdu/A1"))
-    assert scene.table.orders == [(f"{APC2}.9.2.4.1.5.7", 2)]
-    scene.rows |= {f"{APC2}.9.2.3.1.5.7": 1, f"{APC2}.9.4.3.1.7.7": 0, f"{APC2}.9.4.3.1.6.7": 0, f"{APC2}.9.4.3.1.7.9": 0}
-    assert (await shed.observe(order("power.shed", "pdu/A1"))).effect is Effect.PRESENT
-    await shed.apply(order("power.restore", "pdu/A1"))
-    assert scene.table.orders[1:] == [(f"{APC2}.9.2.4.1.5.7", 1)]
+    assert [actuator.kinds for actuator in scene.actuators] == [SWITCH_KINDS]
+    assert "power.shed" not in SWITCH_KINDS
 
 
 @pytest.mark.parametrize(
@@ -239,7 +231,7 @@ def test_a_second_view_reads_and_orders_only_when_it_is_told_to(
     assert [sensor.name for sensor in supernoded_snmp.supernoded_sensors(settings, node)] == ["snmp.pdu/A1", "snmp.ups/A"]
     assert supernoded_snmp.supernoded_actuators(settings, node) == []
     settings = msgspec.convert({"devices": {"pdu/A1": view | {"orders": True}}}, SnmpSettings)
-    assert len(supernoded_snmp.supernoded_actuators(settings, node)) == 2
+    assert len(supernoded_snmp.supernoded_actuators(settings, node)) == 1
     for subject in ("pdu/B9", "n0"):
         with pytest.raises(PluginError, match="the topology has ups/A, pdu/A1"):
             supernoded_snmp.supernoded_sensors(msgspec.convert({"devices": {subject: view}}, SnmpSettings), node)
@@ -272,7 +264,7 @@ def test_a_profile_of_the_site(supernoded_wires: MemoryWires, supernoded_clock: 
         supernoded_snmp.supernoded_sensors(settings, node)
     column = '[[columns]]\noid = "1.3.9"\nindex = "outlet"\nsubject = "outlet{outlet}"\nquantity = "outlet.power"\nunit = "W"\n'
     file.write_text(f'name = "mine"\ntext = "t"\nsource = "s"\nof = "pdu"\n{column}')
-    assert len(supernoded_snmp.supernoded_sensors(settings, node)) == 2
+    assert len(supernoded_snmp.supernoded_sensors(settings, node)) == 1
     for bad, told in (("subject", "sujet"), ("outlet{outlet}", "outlet{row}"), ("1.3.9", "1.3.x")):
         with pytest.raises(PluginError, match=r"mine\.toml"):
             parse_profile("mine.toml", file.read_bytes().replace(bad.encode(), told.encode(), 1))

@@ -116,19 +116,6 @@ def test_an_outlet_shows_two_seconds_later_that_it_is_off(tmp_path: Path) -> Non
     tell(story, tmp_path)
 
 
-def test_a_shed_and_a_restore(tmp_path: Path) -> None:
-    async def story(scene: Scene) -> None:
-        scene.panel.values |= {("pdu/A1/outlet2", "outlet.state"): "off", ("pdu/A1/outlet2", "outlet.power"): 0.0}
-        shed, opening, closing = scene.find("power.shed"), order("power.shed", "pdu/A1"), order("power.restore", "pdu/A1", 30.0)
-        await shed.apply(opening)
-        await see(shed, opening, 4.0)
-        await shed.apply(closing)
-        await see(shed, closing, 4.0)
-        assert [(one.outlet, one.on) for one in scene.panel.orders if isinstance(one, SwitchOutlet)] == [(1, False), (1, True)]
-
-    tell(story, tmp_path)
-
-
 def test_orders_that_go_nowhere_are_never_done(tmp_path: Path) -> None:
     async def story(scene: Scene) -> None:
         scene.pdu.impairment.idle_orders = True

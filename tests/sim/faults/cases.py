@@ -115,6 +115,27 @@ class Programs:
         return self.old_s > 0.0
 
 
+class Disk:
+    """Storage that is only full or not, and on which nothing lies."""
+
+    durable = Path("/disk")
+
+    def __init__(self) -> None:
+        self.full = False
+
+    def find_shared(self, node: str) -> Path:
+        return Path("/memory") / node
+
+    def choose(self) -> tuple[int, str]:
+        return 0, "durable"
+
+    def fill(self, *, full: bool) -> None:
+        self.full = full
+
+    def is_full(self) -> bool:
+        return self.full
+
+
 async def switch_monitors_on(rig: Rig) -> None:
     commission(rig)
 
@@ -231,6 +252,8 @@ CASES: dict[str, Case] = {
     "broker.lost": Case("broker"),
     "broker.stale": Case("broker"),
     "database.lost": Case("database"),
+    "storage.full": Case("storage"),
+    "vault.killed": Case("n0"),
     "tool.hang": Case("n0/npu-smi"),
     "tool.fails": Case("n0/hccn_tool"),
     "tool.garbage": Case("n0/nvidia-smi"),
@@ -248,7 +271,7 @@ class Here:
 def make_rig(now: Callable[[], float], rack: str = "rack-2x8") -> Rig:
     """Two nodes are enough for every kind, and half the time of four."""
     rig = Rig(World(load_rack(rack), 1, now), Path("/lines"))
-    rig.software = Programs()
+    rig.software, rig.stores = Programs(), Disk()
     return rig
 
 

@@ -123,6 +123,8 @@ WANTED = (
     "comm.buffer_small",
     "bmc.monitor_off",
     "daemon.killed",
+    "vault.killed",
+    "storage.full",
     "broker.lost",
     "broker.stale",
     "database.lost",

@@ -2,9 +2,11 @@
 
 import asyncio
 import contextvars
+import gc
 import random
 import threading
 import time
+import weakref
 from contextvars import Context
 
 import pytest
@@ -242,6 +244,18 @@ def test_the_name_of_the_folder_of_a_run_counts_for_nothing() -> None:
     assert run("/tmp/one") != run("/tmp/one", "admin.sock")
 
 
+def test_a_signature_over_a_text_that_names_the_folder_counts_for_nothing() -> None:
+    def run(signature: str, body: str = "done") -> str:
+        loop = SimLoop(1)
+        loop.leave_out("/tmp/one")
+        loop.count(f'{{"body":"{body}","signature":"{signature}"}}'.encode())
+        loop.close()
+        return loop.digest()
+
+    assert run("pB6+/w==") == run("o3zA1Q==")
+    assert run("pB6+/w==") != run("pB6+/w==", "refused")
+
+
 def test_the_loop_works_with_asyncios_runner() -> None:
     loop = SimLoop(1)
 
@@ -336,3 +350,31 @@ def test_what_hangs_on_the_end_of_the_world_is_called_once_when_everybody_is_dea
     loop.close()
     loop.close()
     assert called == [True]
+
+
+def test_timers_that_are_cancelled_are_not_kept_till_they_are_due() -> None:
+    loop = SimLoop(1)
+    ran: list[float] = []
+
+    async def main() -> int:
+        timers = [loop.call_at(1e6 + number, ran.append, 0.0) for number in range(1000)]
+        loop.call_at(5.0, lambda: ran.append(loop.time()))
+        kept = [weakref.ref(timer) for timer in timers]
+        for timer in timers:
+            timer.cancel()
+        del timer, timers
+        await asyncio.sleep(10.0)
+        return sum(timer() is not None for timer in kept)
+
+    assert play(loop, main()) == 0
+    assert ran == [5.0]
+
+
+def test_what_is_no_garbage_of_a_play_is_left_alone_and_looked_after_again_afterwards() -> None:
+    before = gc.get_threshold(), gc.get_freeze_count()
+
+    async def main() -> int:
+        return gc.get_freeze_count()
+
+    assert play(SimLoop(1), main()) > before[1]
+    assert (gc.get_threshold(), gc.get_freeze_count()) == before

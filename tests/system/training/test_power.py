@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sys
+from asyncio.subprocess import DEVNULL, PIPE
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -16,7 +18,9 @@ from sim_hardware.drives.daemons import run_daemons
 from sim_hardware.drives.folder import CONTROL
 from sim_hardware.drives.serving import SETTINGS, Served, serve_rack
 from sim_hardware.rack import load_rack
-from supernoded.messages import JobRow
+from supernoded.ctl.client import AdminClient
+from supernoded.messages import JobRow, Power
+from tests.system.daemons import LOOK, PATIENCE
 from tests.system.training.launched import LONG, Launched, expect_undisturbed
 from tests.system.training.site import Tiers, Vault, until_job
 
@@ -94,6 +98,34 @@ async def run_site(folder: Path, shared: Path, minutes: float) -> AsyncIterator[
     assert died == []
 
 
+async def until_seen_armed(socket: Path) -> None:
+    """Till the daemon has read of every PDU that it is armed, which it looks at every 5 s."""
+    client = AdminClient([socket], PATIENCE)
+    async with asyncio.timeout(LONG):
+        while True:
+            seen = (await asyncio.to_thread(client.get, "power", Power)).answer
+            if all(strip.armed for strip in seen.strips):
+                return
+            await asyncio.sleep(LOOK)
+
+
+async def tell_timeline(socket: Path) -> list[str]:
+    """What `supernodectl power timeline` prints of the newest outage."""
+    command = (sys.executable, "-m", "supernoded.ctl", "--socket", str(socket), "power", "timeline")
+    process = await asyncio.create_subprocess_exec(*command, stdin=DEVNULL, stdout=PIPE)
+    async with asyncio.timeout(LONG):
+        printed, _ = await process.communicate()
+    assert process.returncode == 0
+    return printed.decode().splitlines()
+
+
+def find_line(lines: list[str], *words: str) -> int:
+    """The number of the first line with all of these words."""
+    found = [number for number, line in enumerate(lines) if all(word in line for word in words)]
+    assert found, (words, lines)
+    return found[0]
+
+
 def is_durable(job: JobRow) -> bool:
     """Whether what was asked for is."""
     return job.request is not None and job.request.stage == "durable"
@@ -103,6 +135,7 @@ def is_durable(job: JobRow) -> bool:
 async def test_a_sag_sheds_the_fans_and_costs_no_step(container: Path, tmp_path: Path, shared: Path) -> None:
     async with run_site(tmp_path, shared, AMPLE) as site, Launched(container, site.tiers.environment) as training:
         await site.until("shed.armed")
+        await until_seen_armed(site.socket)
         await training.until_step(5)
         sagged_at = training.step
         await site.fail_mains(**{"for": SAG_S})
@@ -114,6 +147,12 @@ async def test_a_sag_sheds_the_fans_and_costs_no_step(container: Path, tmp_path:
         assert training.said.count("ends") == 0
         await site.until("utility.restored")
         assert (site.count("utility.sag"), site.count("shed.fired"), site.count("node.power_lost")) == (2, 2, 0)
+        lines = await tell_timeline(site.socket)
+        stages = [("raised", "power/site"), ("ordered", "power.cap"), ("ordered", "job.checkpoint"), ("done", "job.checkpoint")]
+        numbers = [find_line(lines, *words) for words in stages]
+        assert numbers == sorted(numbers), lines
+        assert find_line(lines, "seen", "pdu/A1", "pdu.event: armed -> fired") < numbers[-1]
+        assert not [line for line in lines if line.startswith("+") and "pdu.armed: 0 -> 1" in line], lines  # that was before
     await expect_undisturbed(training)
 
 

@@ -260,3 +260,12 @@ async def test_what_is_done_already_and_what_is_mistyped_is_said(rooms: Rooms, d
     assert (await desk.release("n0/card1", ReleaseAsk(reason="ok"), ALICE)).done[0] == "operator alice holds nothing on n0/card1"
     with pytest.raises(AdminError, match=re.escape("did you mean n0/card1?")):
         await desk.isolate("n0/crad1", IsolateAsk(reason="a"), ALICE)
+
+
+async def test_a_fenced_card_of_another_node_is_shown_by_what_that_tells(rooms: Rooms, desk: CardDesk) -> None:
+    await rooms.holds.place(make_hold(subject="n1/card0", owner="isolation"))
+    assert (await desk.list_cards(CardFilter())).cards[3].state == "isolating"
+    rooms.seen += [read("card.isolated", 1.0, subject="n1/card0"), read("card.proven", 0.0, subject="n1/card0")]
+    assert (await desk.list_cards(CardFilter())).cards[3].state == "isolated"
+    rooms.seen[-1] = read("card.proven", 1.0, subject="n1/card0")
+    assert (await desk.list_cards(CardFilter())).cards[3].state == "probation"

@@ -105,7 +105,11 @@ async def test_the_next_life_knows_what_is_fenced_and_writes_the_roster_anew(roo
     keeping = asyncio.create_task(later.run())
     await room.clock.advance(0.1)
     assert usable(room) == [0, 1, 2]
-    assert [(reading.subject, reading.value) for reading in await sensor.read()][2:] == [("n0/card2", 0.0), ("n0/card3", 1.0)]
+    assert [(reading.quantity, reading.subject, reading.value) for reading in await sensor.read()][2:] == [
+        ("card.isolated", "n0/card2", 0.0),
+        ("card.isolated", "n0/card3", 1.0),
+        ("card.proven", "n0/card3", 0.0),
+    ]
     await room.holds.place(make_hold("h2", "n0/card0", expires=room.clock.now() + 60.0))
     await room.clock.advance(0.1)
     assert usable(room) == [1, 2]
@@ -193,3 +197,18 @@ async def test_a_program_that_takes_its_time_is_waited_for_by_looking(
     await room.clock.advance(0.1)
     assert (await actuator.observe(ISOLATE)).effect is Effect.PRESENT
     assert room.ran == [("begun",)]
+
+
+async def test_a_test_that_is_passed_counts_for_the_card_in_the_slot_and_till_it_is_fenced_anew(room: CardRoom) -> None:
+    await room.holds.place(make_hold())
+    await room.fence.isolate("n0/card3", POLICY, "x")
+    await room.fence.note_passed("n0/card3", "SN")
+    await room.fence.note_passed("n0/card2", "SN")  # nobody has fenced it
+    later = room.make_fence()
+    assert await later.find("n0/card2") is None
+    assert (later.is_proven("n0/card3"), later.is_proven("n0/card2")) == (True, False)
+    room.serials["n0/card3"] = "SN9"
+    assert not later.is_proven("n0/card3")
+    room.serials.clear()
+    await later.isolate("n0/card3", POLICY, "x")
+    assert not later.is_proven("n0/card3")

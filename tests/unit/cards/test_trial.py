@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -9,10 +10,10 @@ import pytest
 from supernoded.cards.hooks import SiteHooks
 from supernoded.cards.testing import TrialActuator
 from supernoded.cards.trial import Trial, find_users
-from supernoded.errors import RefusedError
+from supernoded.errors import RefusedError, WireError
 from supernoded.model import Effect
 from supernoded.settings import Hooks
-from supernoded.testing import ManualClock
+from supernoded.testing import Answer, ManualClock, MemoryCommand
 from tests.unit.cards.rooms import CardRoom, make_action, read
 
 TEST = make_action("card.test", serial="SN3")
@@ -64,6 +65,21 @@ async def test_what_has_failed_has_failed_for_this_action(room: CardRoom) -> Non
     await actuator.apply(again)
     await pass_time(room, trial, 20)
     assert (await actuator.observe(again)).effect is Effect.PRESENT
+
+
+async def test_only_a_test_that_is_passed_is_told_on(room: CardRoom) -> None:
+    trial, told = make_trial(room, SiteHooks(Hooks(), room.wires)), list[tuple[str, str]]()
+
+    async def note(card: str, serial: str) -> None:
+        told.append((card, serial))
+
+    trial.on_passed.append(note)
+    trial.begin("a", "n0/card3", "SN3")
+    await pass_time(room, trial, 20, None)
+    assert told == []
+    trial.begin("b", "n0/card3", "SN3")
+    await pass_time(room, trial, 20)
+    assert told == [("n0/card3", "SN3")]
 
 
 async def test_nothing_is_tested_under_a_rank_nor_twice_at_once(room: CardRoom) -> None:
@@ -118,7 +134,7 @@ async def test_a_tool_that_hangs_for_all_cards_of_the_node_fails_none(room: Card
     await actuator.apply(TEST)
     await pass_time(room, trial, 20, None)
     sight = await actuator.observe(TEST)
-    assert (sight.effect, sight.final) == (Effect.ABSENT, False)
+    assert (sight.effect, sight.final, sight.refused) == (Effect.ABSENT, False, True)
     assert "its tool is what hangs" in sight.text
 
 
@@ -129,5 +145,33 @@ async def test_a_rank_that_comes_in_the_course_of_it_fails_no_card(room: CardRoo
     room.ranks["n0/card3"] = ["job/other/rank0"]
     await pass_time(room, trial, 20)
     sight = await actuator.observe(TEST)
-    assert (sight.effect, sight.final) == (Effect.ABSENT, False)
+    assert (sight.effect, sight.final, sight.refused) == (Effect.ABSENT, False, True)
     assert "job/other/rank0 runs on it" in sight.text
+
+
+@pytest.mark.parametrize(("code", "final"), [(1, True), (42, True), (126, False), (127, False), (-9, False)])
+async def test_only_a_program_that_came_to_its_own_end_fails_a_card(room: CardRoom, code: int, *, final: bool) -> None:
+    trial = make_trial(room, room.hooks)
+    actuator = TrialActuator(trial, ["n0/card3"], room.clock)
+    room.code = code
+    await actuator.apply(TEST)
+    await trial.wait(TEST.id)
+    sight = await actuator.observe(TEST)
+    assert (sight.effect, sight.final, sight.refused) == (Effect.ABSENT, final, not final)
+    assert final or sight.text.startswith("n0/card3 was not tested; see to `hooks.test` and `hooks.test_s`: ")
+
+
+@pytest.mark.parametrize("error", [WireError("cardctl: cannot be started"), KeyError("a bug of ours")])
+async def test_a_program_that_cannot_be_started_fails_no_card(room: CardRoom, error: Exception) -> None:
+    def fail(arguments: Sequence[str]) -> Answer:
+        raise error
+
+    command = room.wires.command(("cardctl", "test"))
+    assert isinstance(command, MemoryCommand)
+    command.answer = fail
+    actuator = TrialActuator(trial := make_trial(room, room.hooks), ["n0/card3"], room.clock)
+    await actuator.apply(TEST)
+    await trial.wait(TEST.id)
+    sight = await actuator.observe(TEST)
+    assert (sight.effect, sight.final, sight.refused) == (Effect.ABSENT, False, True)
+    assert str(error).strip("'") in sight.text

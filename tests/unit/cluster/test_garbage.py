@@ -33,10 +33,11 @@ NODES = ("n0", "n1", "n2")
 WHO = {"node": "n1", "life": "l", "at": 1e9, "schema": 1}
 HOLD = {"type": "Hold", "id": "h1", "subject": "n1/card0", "serial": "", "reason": "r", "owner": "p", "placed": 1e9}
 READING = {"type": "Reading", "subject": "n1", "quantity": "host.load", "value": 1.0, "unit": "1", "at": 1e9, "state": "good"}
+COLUMN = {"quantity": "host.load", "unit": "1", "source": "host", "at": 1e9, "values": {"n1": 1.0, "n1/card0": "text"}}
 SHAPES: Mapping[str, dict[str, Any]] = {
     "node/n1/beat": WHO | {"since": 1.0, "vitals": {"power": 1.0, "hottest": 2.0, "step": 3}},
     "node/n1/presence": WHO | {"since": 1.0, "online": True},
-    "node/n1/digest": WHO | {"readings": [READING]},
+    "node/n1/digest": WHO | {"number": 1, "columns": [COLUMN], "rest": [READING]},
     "node/n1/jobs": WHO | {"jobs": [{"name": "j", "lowest": 0, "launcher": True}]},
     "node/n1/hold/h1": WHO | {"hold": HOLD},
     "role/fleet/view": WHO | {"role": "fleet", "epoch": 3, "until": 1e9},
@@ -58,7 +59,7 @@ def make_handlers() -> dict[str, Hear]:
     holds = Holds("n0", open_journal("sqlite://", clock), clock, post.tell)
     muster = Muster("c0", "n0", NODES)
     claim = Claim("n1", "c0", "l1", 0.0)
-    digests = Digests(who, clock, ["host.load"], NODES, list, lambda *_: None, lambda *_: None)
+    digests = Digests(who, clock, ["host.load"], NODES, list, lambda *_: True, lambda *_: None)
 
     def hear_beat(message: Message) -> None:
         muster.hear(message, clock.now())
@@ -164,4 +165,5 @@ def test_a_command_as_it_should_be_is_read() -> None:
 @pytest.mark.parametrize("at", [-1.7e308, 1.7e308, -1e300, 0.0])
 @pytest.mark.parametrize("read_at", [-1.7e308, 1.7e308, 1e300, 0.0])
 def test_a_digest_of_no_time(at: float, read_at: float) -> None:
-    hear("node/n1/digest", json.dumps(SHAPES["node/n1/digest"] | {"at": at, "readings": [READING | {"at": read_at}]}).encode())
+    for told in ({"rest": [READING | {"at": read_at}]}, {"columns": [COLUMN | {"at": read_at}]}):
+        hear("node/n1/digest", json.dumps(SHAPES["node/n1/digest"] | {"at": at} | told).encode())

@@ -247,6 +247,8 @@ async def test_a_whole_replica_is_given_up_and_the_plan_follows(site: Site) -> N
     [
         (PLAN, {"drop": "[3]"}, "no whole replica"),
         (PLAN, {"drop": "[1, 2]"}, "with rank 1 go ranks 0 to 1"),
+        (PLAN, {"drop": "[0, 1, 3]"}, "with rank 3 go ranks 2 to 3"),
+        (PLAN, {"drop": "[0, 1, 2, 3]"}, "a spare is needed"),
         (PLAN, {"drop": "[9]"}, "rank 9 is none of plan"),
         (PLAN, {"drop": "[0, 1]", "cards": '{"1": "n1/card0"}'}, "rank 1 is to be given up and to be moved"),
         ("tp=4", {"drop": "[0, 1, 2, 3]"}, "a spare is needed"),

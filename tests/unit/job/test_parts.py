@@ -6,7 +6,7 @@ import pytest
 
 from supernoded.errors import WireError
 from supernoded.job.parts import JobActuator, JobSensor, read_times
-from supernoded.job.protocol import Acted, Agreed, Beat, Bye, Durable, Order, Phase, Request, Saved, Saving, Withdraw
+from supernoded.job.protocol import Acted, Agreed, Beat, Bye, Durable, Order, Phase, Request, Saved, Saving, VaultTrouble, Withdraw
 from supernoded.model import NODE, Action, Effect, State, Step
 from supernoded.quantities import find_fault
 from tests.unit.job.daemon import Caller, Side
@@ -113,8 +113,42 @@ async def test_withdrawn_before_the_ranks_agreed() -> None:
     assert "too late" in sight.text
 
 
-async def test_a_job_has_stopped_when_all_ranks_said_goodbye() -> None:
+async def stop(site: Site) -> Action:
+    """All ranks have saved step 100 and said goodbye."""
+    site.start()
+    action = site.order("job.stop", details={"deadline_s": "30", "hard_s": "40"})
+    await site.actuator.apply(action)
+    site.say(Agreed(request="i1/one", number=1, step=100), Saved(step=100, size=1, seconds=0.5), Bye(step=100))
+    return action
+
+
+async def test_who_has_stopped_is_not_done_before_its_step_is_durable_as_its_power_may_go_and_memory_with_it() -> None:
     site = Site()
+    action = await stop(site)
+    sight = await site.actuator.observe(action)
+    assert sight.effect is Effect.UNKNOWN
+    assert sight.text == "all ranks on this node have stopped in order; step 100 is in shared memory alone"
+
+    vault = site.side.start_other("vault")
+    vault.say(VaultTrouble(tier="durable", text="full"))
+    assert (await site.actuator.observe(action)).text.endswith("is in shared memory alone; durable: full")
+    vault.say(Durable(step=100, tier="durable", where="/disk", taken=1.0, seconds=1.0))
+    assert await site.see(action) is Effect.PRESENT
+
+
+async def test_nobody_waits_for_storage_beyond_the_hard_limit() -> None:
+    site = Site()
+    action = await stop(site)
+    await site.side.clock.advance(39.0)
+    assert await site.see(action) is Effect.UNKNOWN
+    await site.side.clock.advance(2.0)
+    sight = await site.actuator.observe(action)
+    assert sight.effect is Effect.PRESENT
+    assert "step 100 is in shared memory alone" in sight.text
+
+
+async def test_without_a_durable_tier_a_job_has_stopped_when_all_ranks_said_goodbye() -> None:
+    site = Site(durable=False)
     site.start()
     action = site.order("job.stop")
     await site.actuator.apply(action)

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import pairwise
 
-from supernoded.plugin import State, Topology, View
+from supernoded.plugin import Reading, State, Topology, View
 from supernoded_isolation.evidence.words import BUS, MEMORY, NETWORK, TOOL, Evidence
 from supernoded_isolation.health import LOST, RANKS, Table
 
 PRESENT, HEALTH, CHIP, ERRORS, LINK = "card.present", "card.health", "card.chip", "card.errors_uncorrected", "link.state"
-SERIAL = "card.serial"
-CARD_WATCHES: Mapping[str, float] = {**dict.fromkeys((PRESENT, HEALTH, CHIP, LINK), 30.0), **dict.fromkeys((ERRORS, SERIAL), 300.0)}
+CORRECTED, SERIAL = "card.errors_corrected", "card.serial"
+CARD_WATCHES: Mapping[str, float] = {
+    **dict.fromkeys((PRESENT, HEALTH, CHIP, LINK), 30.0),
+    **dict.fromkeys((ERRORS, CORRECTED, SERIAL), 300.0),
+}
 SPEAKS = RANKS["restart"]  # from this level on a code speaks against its card
 TAKES_OUT = frozenset({"reset", "separate", LOST})  # levels that take a card out by themselves, once sure
+MANY = 100.0  # corrected memory errors within the window that speak against a card: no source gives a rate (ours)
 LOOKS = 2  # in a row without an answer before an older one of another source counts no more; and of a card that counts as heard of (ours)
 PORTS = 2  # of a card whose ports are all down this many at least: one alone is as well its cable's trouble (ours)
 
@@ -60,12 +64,10 @@ def is_heard(seen: View, card: str) -> bool:
 
 def is_quiet(seen: View, card: str) -> bool:
     """Whether nothing of it asks for a closer look: a quick one, as there may be thousands."""
-    for source in seen.sources(PRESENT, card):
-        if seen.number(PRESENT, card, source) != 1.0:
-            return False
-    for source in seen.sources(HEALTH, card):
-        if seen.flags(HEALTH, card, source):
-            return False
+    if any(one.state is not State.GOOD or one.value != 1.0 for one in seen.told(PRESENT, card).values()):
+        return False
+    if any(one.state is State.GOOD and one.value for one in seen.told(HEALTH, card).values()):
+        return False
     counts = (seen.window(ERRORS, card, source) for source in seen.sources(ERRORS, card))
     return all(not window or window[0].value == window[-1].value for window in counts)
 
@@ -79,20 +81,24 @@ def _read_codes(seen: View, card: str, table: Table) -> Iterator[Evidence]:
         told = {code: level for code, level in table.judge(flags, chip).items() if RANKS[level] >= SPEAKS and code != "alarm"}
         if reading is not None and told:
             code, level = next(iter(told.items()))
-            where = BUS if level == LOST else MEMORY if _is_of_memory(code) else TOOL
+            where = BUS if level == LOST else MEMORY if table.is_of_memory(code) else TOOL
             yield Evidence(where, reading.at, f"{code} asks for {level!r}", grave=level in TAKES_OUT)
 
 
-def _is_of_memory(code: str) -> bool:
-    return code in {"XID48", "XID64", "XID94", "XID95"} or code.startswith(("remap-", "retirement-", "memory-", "sram-"))
-
-
 def _read_memory(seen: View, card: str) -> Iterator[Evidence]:
-    for source in seen.sources(ERRORS, card):
-        counts = [one for one in seen.window(ERRORS, card, source) if one.state is State.GOOD and isinstance(one.value, float)]
-        grown = sum(max(_number(after.value) - _number(before.value), 0.0) for before, after in pairwise(counts))
-        if grown and counts[-1].value != counts[0].value:
-            yield Evidence(MEMORY, counts[-1].at, f"{grown:.0f} uncorrected memory errors came within {counts[-1].at - counts[0].at:.0f} s")
+    for quantity, word, least in ((ERRORS, "uncorrected", 1.0), (CORRECTED, "corrected", MANY)):
+        for source in seen.sources(quantity, card):
+            yield from _count_errors(seen.window(quantity, card, source), word, least)
+
+
+def _count_errors(window: Sequence[Reading], word: str, least: float) -> Iterator[Evidence]:
+    counts = [one for one in window if one.state is State.GOOD and isinstance(one.value, float)]
+    if counts and counts[-1].value != counts[0].value:
+        rises = [(after.at, _number(after.value) - _number(before.value)) for before, after in pairwise(counts)]
+        grown = sum(max(rise, 0.0) for _, rise in rises)
+        if grown >= least:
+            last, within = max(at for at, rise in rises if rise > 0.0), counts[-1].at - counts[0].at
+            yield Evidence(MEMORY, last, f"{grown:.0f} {word} memory errors came within {within:.0f} s", passing=True)
 
 
 def read_serial(seen: View, card: str) -> str:
@@ -107,7 +113,7 @@ def _number(value: object) -> float:
 
 
 def _read_presence(seen: View, card: str, site: Topology) -> Iterator[Evidence]:
-    siblings = [one for one in _list_siblings(card, site) if one != card]
+    siblings = [one for one in site.list_cards(card.partition("/")[0]) if one != card]
     for source in seen.sources(PRESENT, card):
         reading = seen.newest(PRESENT, card, source)
         if reading is None or (reading.state is State.GOOD and reading.value != 0.0):
@@ -118,11 +124,6 @@ def _read_presence(seen: View, card: str, site: Topology) -> Iterator[Evidence]:
         elif reading.state is State.UNKNOWN and any(seen.number(PRESENT, one, source) == 1.0 for one in siblings):
             text = f"{source or 'its tool'} has no answer from it while its siblings answer: {reading.note}"
             yield Evidence(TOOL, reading.at, text.rstrip(": "), hang=True)
-
-
-def _list_siblings(card: str, site: Topology) -> Iterable[str]:
-    node = card.partition("/")[0]
-    return next((one.list_cards() for one in site.nodes if one.name == node), ())
 
 
 def list_fallen(seen: View, before: Collection[str]) -> list[str]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 import msgspec
 
-from supernoded_isolation.evidence.words import MEMORY, Evidence
+from supernoded_isolation.evidence.words import Evidence
 
 
 class Mark(msgspec.Struct, frozen=True):
@@ -28,14 +28,15 @@ def follow(marks: Mapping[str, Mark], found: Iterable[Evidence], now: float, mem
     """
     after: dict[str, Mark] = {}
     for one in found:
-        key = f"{one.view} {one.hang} {one.grave}"
+        key = f"{one.view} {one.hang} {one.grave} {one.passing}"
         before = marks.get(key)
         newer = before is not None and one.at > before.evidence.at
         looks = before.looks + newer if before is not None else one.looks
-        mark = Mark(msgspec.structs.replace(one, looks=looks), before.first if before is not None else one.at)
+        first = before.first if before is not None else one.at
+        mark = Mark(msgspec.structs.replace(one, looks=looks, began=one.at if one.passing else first), first)
         if key not in after or mark.looks > after[key].looks:
             after[key] = mark
     for key, mark in marks.items():
-        if key not in after and mark.evidence.view == MEMORY and 0.0 <= now - mark.evidence.at < memory_s:
+        if key not in after and mark.evidence.passing and 0.0 <= now - mark.evidence.at < memory_s:
             after[key] = mark
     return after

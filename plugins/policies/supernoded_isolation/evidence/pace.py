@@ -11,7 +11,8 @@ from statistics import median
 import msgspec
 
 from supernoded.plugin import View
-from supernoded_isolation.evidence.ranks import Job
+from supernoded_isolation.evidence.ranks import STEP, Job
+from supernoded_isolation.evidence.words import PACE, Evidence
 
 STEP_TIME, USE = "rank.step_time", "card.utilisation"
 PACE_WATCHES: Mapping[str, float] = dict.fromkeys((STEP_TIME, USE), 30.0)
@@ -31,6 +32,18 @@ class Pace(msgspec.Struct, frozen=True):
     at: float
 
 
+class Slow(msgspec.Struct, frozen=True):
+    """From what on a rank is a straggler."""
+
+    z: float
+    percent: float
+    steps: int  # over which it is one
+
+    def is_slow(self, pace: Pace) -> bool:
+        """Whether it is, just now."""
+        return pace.z >= self.z and pace.percent >= self.percent
+
+
 def measure_pace(seen: View, job: Job) -> tuple[tuple[Pace, ...], str]:
     """Each rank of a job that steps; or none, and why it cannot be told."""
     if any(rank.state != "running" for rank in job.ranks) or len(job.ranks) < LEAST:
@@ -47,6 +60,20 @@ def measure_pace(seen: View, job: Job) -> tuple[tuple[Pace, ...], str]:
         for rank, one, z, at in zip(job.ranks, busy, score(busy), ats, strict=True)
     )
     return tuple(paces), ""
+
+
+def tell_pace(seen: View, job: Job, card: str, began: float | None, bounds: Slow) -> tuple[float | None, Evidence | None]:
+    """The step since which a rank on this card is slow, `began` when it was so before, and what that says against the card once it lasts.
+
+    It is asked of suspects alone: to have a slow rank is evidence only beside what the machine says.
+    """
+    pace = next((one for one in measure_pace(seen, job)[0] if one.card == card), None)
+    step = seen.number(STEP, pace.rank) if pace is not None else None
+    if pace is None or step is None or not bounds.is_slow(pace):
+        return None, None
+    first = step if began is None else min(began, step)
+    text = f"{pace.rank} is busy for {pace.percent:+.0f} % of its peers in each step, for {step - first:.0f} steps"
+    return first, Evidence(PACE, pace.at, text) if step - first >= bounds.steps else None
 
 
 def score(values: Sequence[float]) -> list[float]:

@@ -64,14 +64,23 @@ class Job(msgspec.Struct, frozen=True, dict=True):
     def _by_card(self) -> Mapping[str, Rank]:
         return {rank.card: rank for rank in reversed(self.ranks)}
 
+    @cached_property
+    def doubled(self) -> Mapping[str, tuple[str, ...]]:
+        """The cards that several of its living ranks say they are on, and these: which of them is, nobody can say."""
+        found: dict[str, tuple[str, ...]] = {}
+        for rank in self.ranks:
+            if rank.card and rank.state != "gone":
+                found[rank.card] = (*found.get(rank.card, ()), rank.subject)
+        return {card: ranks for card, ranks in found.items() if len(ranks) > 1}
+
     def find(self, card: str) -> Rank | None:
-        """The rank that runs on a card, the first where several say so."""
+        """The rank that runs on a card, the first where several say so: ask `doubled` before anybody is blamed by it."""
         return self._by_card.get(card)
 
     def tell(self, card: str) -> Evidence | None:
         """What the job says against a card: its rank is silent, or all ranks wait and it is not known for whom."""
         mine = self.find(card)
-        if mine is None:
+        if mine is None or self.doubled:
             return None
         if mine in self.culprits:
             waiting = sum(rank.state == "waiting" for rank in self.ranks)

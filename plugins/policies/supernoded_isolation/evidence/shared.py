@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 
-from supernoded.plugin import Topology, View
+from supernoded.plugin import Reading, State, Topology, View
 
 THROTTLED, HOG, UPTIME = "card.throttled", "host.hog", "host.uptime"
+HOG_WAIT_S = 25.0  # s: two of its periods, and until another node has heard of it (ours)
 SHARED_WATCHES: Mapping[str, float] = dict.fromkeys((THROTTLED, HOG, UPTIME), 30.0)
 
 
@@ -20,6 +21,24 @@ def find_hog(seen: View, node: str) -> str:
     """Who takes so much of a node that its ranks wait (H3); empty when nobody is seen to."""
     told = (seen.text(HOG, node, source) for source in seen.sources(HOG, node))
     return next((f"{one} takes {node} from its ranks: end it before any card is blamed" for one in told if one), "")
+
+
+def wait_for_hog(seen: View, node: str, since: float) -> str:
+    """Why it cannot be said yet whether somebody takes a node from its ranks (H3), as a sentence; empty when a look since then has told.
+
+    So it is too where nobody looks there, and when a look has not come in its time: then the ranks do not wait for it any longer.
+    """
+    looking = [one for source in seen.sources(HOG, node) if (one := seen.newest(HOG, node, source)) is not None and _has_looked(seen, one)]
+    if not looking or seen.now - since >= HOG_WAIT_S or any(one.state is State.GOOD and one.at > since for one in looking):
+        return ""
+    return f"whether somebody takes {node} from its ranks has not been looked at since: that is waited for, {HOG_WAIT_S:g} s at most"
+
+
+def _has_looked(seen: View, newest: Reading) -> bool:
+    """Whether it could tell lately: where the processes may not be looked at, nothing is to be waited for."""
+    if newest.state is not State.UNKNOWN:
+        return True
+    return any(one.state is State.GOOD for one in seen.window(HOG, newest.subject, newest.source))
 
 
 def has_settled(seen: View, node: str, settle_s: float) -> bool:

@@ -51,6 +51,12 @@ class Table(msgspec.Struct, frozen=True):
 
     levels: Mapping[str, str]
     chips: Mapping[str, tuple[str, ...]] = {}
+    memory: tuple[str, ...] = ()  # shell patterns of codes that are about memory: what counts its errors sees the same
+
+    def is_of_memory(self, code: str) -> bool:
+        """Whether a code is about the card's memory."""
+        word = normalise(code)
+        return any(fnmatchcase(word, normalise(pattern)) for pattern in self.memory)
 
     def level(self, code: str, chip: str = "") -> str:
         """What a code asks for on a chip."""
@@ -69,6 +75,7 @@ class Table(msgspec.Struct, frozen=True):
 class _File(msgspec.Struct, frozen=True):
     levels: dict[str, list[str]]
     chips: dict[str, tuple[str, ...]]
+    views: dict[str, tuple[str, ...]]
 
 
 def normalise(code: str) -> str:
@@ -80,7 +87,7 @@ def build_table(path: str = "", chips: Mapping[str, tuple[str, ...]] | None = No
     """Our table, with the site's file and settings over it. Raises PluginError that says what is wrong with the file."""
     ours = msgspec.toml.decode((importlib.resources.files(__package__) / "codes.toml").read_bytes(), type=_File)
     site = read_levels(path) if path else {}
-    return Table({**_turn(ours.levels, "our table"), **site}, {**ours.chips, **(chips or {})})
+    return Table({**_turn(ours.levels, "our table"), **site}, {**ours.chips, **(chips or {})}, ours.views.get("memory", ()))
 
 
 def read_levels(path: str) -> Mapping[str, str]:

@@ -20,6 +20,12 @@ class Memory(msgspec.Struct, frozen=True):
     blamed: dict[str, list[float]] = {}  # card and its serial number -> when it was blamed
     processes: dict[str, list[float]] = {}  # the same, and each rank -> when a process on it was blamed in its place
     quiet: dict[str, float] = {}  # rank or job -> since when it holds others up, or hangs
+    phased: tuple[str, ...] = ()  # jobs that have told a phase: one that stands still without a word does not pause
+    slow: dict[str, float] = {}  # suspect -> the step since which its rank is a straggler
+    stopped: dict[str, float] = {}  # job -> since when it does not step
+    ill: dict[
+        str, float
+    ] = {}  # card -> when it was blamed though it shares something: an abort for the first of several ends what the job says
     fallen: tuple[str, ...] = ()  # ports of cards that were up and are not
     swept: float = 0.0  # when all cards were looked at
     cleared: float = 0.0  # when of all subjects was said how they are
@@ -38,6 +44,8 @@ class Finding(msgspec.Struct, frozen=True):
     job: str = ""  # of the rank on it, whatever that does
     kind: str = ""  # as what it is blamed
     since: float = 0.0  # it is a suspect
+    ill: bool = False  # it is to blame though it shares something with other suspects
+    stood_s: float = 0.0  # for which that job has not stepped
     urgent: bool = False  # its job is dead, and waits for nothing but a spare
 
 
@@ -49,6 +57,7 @@ class Standstill(msgspec.Struct, frozen=True):
     text: str
     sure: bool  # enough was seen of its cards: its processes are to blame
     told: bool = False  # people are told all the same, and nothing is started anew
+    idle: bool = False  # it may as well pause: people are told that, and nothing is started anew
 
 
 class Findings(msgspec.Struct, frozen=True):

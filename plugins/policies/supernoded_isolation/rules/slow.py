@@ -14,6 +14,8 @@ from supernoded_isolation.evidence.shared import SHARED_WATCHES, find_heat, find
 from supernoded_isolation.settings import IsolationSettings
 
 EVERY_S = 5.0  # s between two looks: numbers of other nodes come as often
+MANY = 256  # cards of a job; of more, those that are like their peers are only spoken of now and then (ours)
+CLEAR_S = 60.0  # s between two looks at which they are
 
 
 class Slowness(msgspec.Struct, frozen=True):
@@ -21,6 +23,7 @@ class Slowness(msgspec.Struct, frozen=True):
 
     steps: dict[str, tuple[float, float]] = {}
     at: float = 0.0  # when they were looked at
+    cleared: float = 0.0  # when of all cards was said how they are
 
 
 class SlowRule:
@@ -41,20 +44,25 @@ class SlowRule:
         if 0.0 <= seen.now - memory.at < EVERY_S:
             return memory, ()
         steps, verdicts = dict(memory.steps), list[Verdict]()
+        due = not 0.0 <= seen.now - memory.cleared < CLEAR_S
         for job in list_jobs(seen):
             paces, why = measure_pace(seen, job)
             if why:
                 slow = [rank.card for rank in job.ranks if rank.card in steps]
                 verdicts += [self._say(seen, card, Level.UNSURE, why) for card in slow]
                 continue
-            verdicts += self._judge(seen, paces, steps)
-        return Slowness(steps, seen.now), verdicts
+            told = paces if due or len(paces) <= MANY else [pace for pace in paces if pace.card in steps or self._is_slow(pace)]
+            verdicts += self._judge(seen, told, steps)
+        return Slowness(steps, seen.now, seen.now if due else memory.cleared), verdicts
+
+    def _is_slow(self, pace: Pace) -> bool:
+        return pace.z >= self._set.slow_z and pace.percent >= self._set.slow_percent
 
     def _judge(self, seen: View, paces: Sequence[Pace], steps: dict[str, tuple[float, float]]) -> Iterator[Verdict]:
         for pace in paces:
             step = seen.number(STEP, pace.rank)
             text = f"{pace.card}: {pace.rank} is busy for {pace.seconds:.2f} s a step, {pace.percent:+.0f} % of its peers, z = {pace.z:.1f}"
-            if pace.z < self._set.slow_z or pace.percent < self._set.slow_percent or step is None:
+            if not self._is_slow(pace) or step is None:
                 yield self._clear(seen, pace, step, steps, text)
                 continue
             first, newest = steps.get(pace.card, (step, step))

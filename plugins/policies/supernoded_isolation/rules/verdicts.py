@@ -110,8 +110,8 @@ class _CardRule:
         for thing, struck in sorted(shared.items()):
             yield self._raise(seen, thing, f"{', '.join(sorted(struck))} came into trouble together and share {thing}: see to it first")
 
-    def _raise(self, seen: View, subject: str, text: str) -> Verdict:
-        return Verdict(kind=self.kind, subject=subject, level=Level.RAISED, text=text, at=seen.now, severity=Severity.CRITICAL)
+    def _raise(self, seen: View, subject: str, text: str, severity: Severity = Severity.CRITICAL) -> Verdict:
+        return Verdict(kind=self.kind, subject=subject, level=Level.RAISED, text=text, at=seen.now, severity=severity)
 
     def _unsure(self, seen: View, subject: str, text: str) -> Verdict:
         return Verdict(kind=self.kind, subject=subject, level=Level.UNSURE, text=text, at=seen.now, unseen=(f"what {subject} is about",))
@@ -147,6 +147,19 @@ class ProcessRule(_CardRule):
         return [*seen.subjects(STATE), *_list_jobs(seen)]
 
 
+class IdleRule(_CardRule):
+    """Raises a job that stands still with all its cards idle, and may as well pause: people are told, and nothing is started anew."""
+
+    kind = "job.idle"
+
+    def _say_all(self, seen: View, memory: Memory, found: Findings) -> Iterator[Verdict]:
+        del memory
+        yield from (self._raise(seen, one.subject, one.text, Severity.WARNING) for one in found.standstills if one.idle)
+
+    def _list_all(self, seen: View) -> list[str]:
+        return _list_jobs(seen)
+
+
 class SoftwareRule(_CardRule):
     """Raises a job of which several cards came into trouble together: that is software, and none of them is taken out (fleet row 20)."""
 
@@ -158,13 +171,22 @@ class SoftwareRule(_CardRule):
     def _say_all(self, seen: View, memory: Memory, found: Findings) -> Iterator[Verdict]:
         del memory
         struck: dict[str, set[str]] = {}
+        stood = {one.thing: one.stood_s for one in found.cards if one.stood_s >= self._set.software_s}
         for one in found.cards:
             if one.thing.startswith("job/") and seen.now - one.since >= SETTLED_S:
                 struck.setdefault(one.thing, set()).update((one.card, *one.others))
         for job, cards in sorted(struck.items()):
             names = ", ".join(sorted(cards))
             text = f"{job}: {names} came into trouble within {self._set.common_s:g} s of each other: it is likelier software than cards"
-            yield self._raise(seen, job, text)
+            yield self._raise(seen, job, f"{text}. {say_stuck(job, stood[job])}" if job in stood else text)
+
+
+def say_stuck(job: str, seconds: float) -> str:
+    """What a person does about a job that stands still while several of its cards are in trouble."""
+    return (
+        f"{job} has not stepped for {seconds:.0f} s, and does not get over it by itself: look at its log and at `supernodectl diagnose` of "
+        "each of these cards; isolate by hand the one that is ill (`supernodectl card isolate`), or mend the software, and start it anew"
+    )
 
 
 def _list_jobs(seen: View) -> list[str]:

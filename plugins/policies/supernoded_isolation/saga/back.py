@@ -7,14 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from supernoded.plugin import Deed, World
+from supernoded.plugin import CardFacts, CardState, Deed, World, find_card_state, may_be_released
 from supernoded_isolation.evidence.card_views import is_well, look_at_card
 from supernoded_isolation.saga.cause import find_elsewhere, has_recovered
+from supernoded_isolation.saga.node_back import bring_node_back
 from supernoded_isolation.saga.place import find_rank_on, find_serial, list_holds, list_others, list_ours, read_place
-from supernoded_isolation.saga.stage import TRIES, Order, Scene, Steps, find_deeds, make_step, name_try, notify
-from supernoded_isolation.state import CardState, Facts, find_state, may_be_released
+from supernoded_isolation.saga.stage import DIGITS, TRIES, Order, Scene, Steps, find_deeds, is_resting, make_step, name_try, notify
+from supernoded_isolation.saga.waiting import tell_hindered
 
-TESTS = ("back", "back2")  # of one serial number; then a person decides
+TESTS = 2  # of one serial number that may come to nothing; then a person decides (ours)
 MARK = "="  # between card and serial number in a step's name
 
 
@@ -23,7 +24,7 @@ def list_out(deeds: Sequence[Deed]) -> list[str]:
     out: dict[str, None] = {}
     for deed in deeds:
         card = read_place(deed.target).card
-        if deed.verb.rstrip("23456789") in {"hold", "keep"} and deed.sent:
+        if deed.verb.rstrip(DIGITS) in {"hold", "keep"} and deed.sent:
             out[card] = None
         elif deed.verb.startswith("unhold") and deed.done:
             out.pop(card, None)
@@ -53,11 +54,13 @@ def find_unfinished(deeds: Sequence[Deed], world: World) -> list[str]:
 
 
 def _bring(scene: Scene, card: str) -> Steps:
+    if "/" not in card:
+        return bring_node_back(scene, card)
     if not list_ours(scene.world, card):
         return _release(scene, card)
     serial = find_serial(scene.seen, scene.world, card)
     facts = read_facts(scene, card, serial)
-    state = find_state(facts)
+    state = find_card_state(facts)
     if facts.passed and _is_ill(scene, card, serial):
         return _tell_lapse(scene, card, serial)
     if may_be_released(facts):
@@ -67,7 +70,7 @@ def _bring(scene: Scene, card: str) -> Steps:
     return _remind(scene, card, state)
 
 
-def read_facts(scene: Scene, card: str, serial: str) -> Facts:
+def read_facts(scene: Scene, card: str, serial: str) -> CardFacts:
     """Of a card that is out."""
     seen, tests = scene.seen, _find_tests(scene, card, serial)
     well = is_well(seen, card, scene.table, 0.0)
@@ -75,7 +78,7 @@ def read_facts(scene: Scene, card: str, serial: str) -> Facts:
     passed = next((deed.outcome for deed in reversed(tests) if deed.done and not _lapsed(scene, deed)), None)
     elsewhere = find_elsewhere(scene, card)
     withdrawn = bool(elsewhere) or (card == scene.place.card and has_recovered(scene))
-    return Facts(
+    return CardFacts(
         present=answers,
         suspect=not well or (scene.case.still_raised and card == scene.place.card and not elsewhere),
         held=True,
@@ -95,13 +98,12 @@ def _has_ended(scene: Scene) -> bool:
 
 
 def _find_tests(scene: Scene, card: str, serial: str) -> list[Deed]:
-    return [deed for deed in scene.record.list_of(*TESTS) if deed.target == _name(card, serial)]
+    return [deed for deed in find_deeds(scene.record, "back") if deed.target == _name(card, serial)]
 
 
 def _lapsed(scene: Scene, test: Deed) -> bool:
     """Whether it came into trouble again after that test."""
-    lapses = scene.record.list_of(*(f"lapse{one}" for one in TESTS))
-    return any(deed.target == test.target and deed.verb == f"lapse{test.verb}" for deed in lapses)
+    return any(deed.target == test.target and deed.verb == f"lapse{test.verb}" for deed in find_deeds(scene.record, "lapseback"))
 
 
 def _is_ill(scene: Scene, card: str, serial: str) -> bool:
@@ -122,14 +124,17 @@ def _tell_lapse(scene: Scene, card: str, serial: str) -> Steps:
 def _test(scene: Scene, card: str, serial: str) -> Steps:
     """Of the card that is in the slot now: another serial number has its own tries."""
     tests = _find_tests(scene, card, serial)
+    if tests and tests[-1].hindered and is_resting(tests, scene.now):
+        return tell_hindered(scene, tests[-1:], f"{card} stays out, as it cannot be tested")
     if _is_too_soon(scene, card, serial):
         return ()
-    if len(tests) >= len(TESTS):
+    tried = sum(not deed.hindered for deed in tests)
+    if tried >= TESTS:
         name = f"{card} (serial {serial})" if serial else card
-        reason = f"{name} has not passed {len(tests)} tests: it stays out until a person releases or replaces it."
+        reason = f"{name} has not passed {tried} tests: it stays out until a person releases or replaces it."
         return notify(scene, f"untested-{_name(card, serial)}", reason)
     order = Order(
-        TESTS[len(tests)],
+        name_try("back", len(tests) + 1),
         "card.test",
         card,
         "it answers and nothing speaks against it: before it is a spare it has to pass a test",
@@ -143,8 +148,12 @@ def _test(scene: Scene, card: str, serial: str) -> Steps:
 def _is_too_soon(scene: Scene, card: str, serial: str) -> bool:
     """Whether this very card has failed a test lately: nothing shows that anybody has repaired it since."""
     is_other = any(hold.serial and serial and hold.serial != serial for hold in list_ours(scene.world, card))
-    as_spare = [] if is_other else [deed for deed in find_deeds(scene.record, "test", scene.settings.spare_tries) if deed.target == card]
-    failed = [deed.outcome.at for deed in (*as_spare, *_find_tests(scene, card, serial)) if deed.outcome is not None and not deed.done]
+    as_spare = [] if is_other else [deed for deed in find_deeds(scene.record, "test") if deed.target == card]
+    failed = [
+        deed.outcome.at
+        for deed in (*as_spare, *_find_tests(scene, card, serial))
+        if deed.outcome is not None and not (deed.done or deed.hindered)
+    ]
     return bool(failed) and scene.now - max(failed) < scene.settings.retest_s
 
 

@@ -8,6 +8,7 @@ from supernoded_isolation.evidence.shared import list_things
 from supernoded_isolation.saga.place import are_holds_known, find_job, find_rank_on, list_ours
 from supernoded_isolation.saga.stage import Scene, find_deeds, is_assumed, is_sent
 
+SHARE = 0.5  # of `software_s`, by which its incident is older then: it was opened somewhat later than the cards were suspects (ours)
 NAMED = frozenset({"card.silent", "card.faulty", "card.software"})  # kinds whose incidents of a thing name a shared cause
 
 
@@ -15,9 +16,16 @@ def find_elsewhere(scene: Scene, card: str) -> str:
     """The thing that an incident names within `undo_s` of this one's opening, as a sentence; empty when there is none."""
     things = {*list_things(card, scene.world.topology), scene.place.job or find_rank_on(scene.seen, card).rpartition("/")[0]} - {""}
     near = [
-        one for one in scene.world.incidents if one.kind in NAMED and abs(one.opened - scene.case.incident.opened) <= scene.settings.undo_s
+        one
+        for one in scene.world.incidents
+        if one.kind in NAMED and abs(one.opened - scene.case.incident.opened) <= scene.settings.undo_s and not _was_outlived(scene, one)
     ]
     return next((_say(one) for one in near if one.subject in things or card in one.members), "")
+
+
+def _was_outlived(scene: Scene, one: Incident) -> bool:
+    """Whether software was named long before, and the job stood still all the same: then the card is blamed though that was known."""
+    return one.kind == "card.software" and scene.case.incident.opened - one.opened >= SHARE * scene.settings.software_s
 
 
 def was_let_go(scene: Scene) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from supernoded_isolation.saga.place import find_job
+from supernoded_isolation.saga.remains import is_dead
 from supernoded_isolation.saga.stage import Answer, Order, Scene, Stage, Stop, attempt, find_deeds, is_sent
 from supernoded_isolation.saga.stages import (
     abort,
@@ -11,7 +12,6 @@ from supernoded_isolation.saga.stages import (
     fence,
     hangs,
     hold,
-    is_dead,
     remap,
     resume,
     substitute,

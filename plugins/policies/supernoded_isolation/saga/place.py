@@ -13,9 +13,11 @@ from supernoded_isolation.evidence import CARD_WATCHES, RANK_WATCHES, Job, list_
 from supernoded_isolation.evidence.card_views import read_serial
 from supernoded_isolation.evidence.ranks import CARD, has_ended
 from supernoded_isolation.evidence.shared import SHARED_WATCHES
+from supernoded_isolation.evidence.unheard import UNHEARD_WATCHES, list_torn
+from supernoded_isolation.saga.runs import format_runs, parse_runs
 
 POLICY = "isolation"  # the owner of our holds
-SAGAS = frozenset({"card.silent", "card.faulty", "rank.silent"})
+SAGAS = frozenset({"card.silent", "card.faulty", "rank.silent", "job.lost"})
 JOB, STEP, STEP_TIME, SAVE_TIME, AGE, DURABLE, PLAN = (
     "job.state",
     "job.step",
@@ -30,8 +32,10 @@ WATCHES: Mapping[str, float] = {
     **CARD_WATCHES,
     **RANK_WATCHES,
     **SHARED_WATCHES,
+    **UNHEARD_WATCHES,
     **dict.fromkeys((JOB, STEP_TIME, SAVE_TIME, AGE, DURABLE, PLAN), 60.0),
     **dict.fromkeys((STEP, START), 180.0),
+    **dict.fromkeys(("card.isolated", "card.proven"), 60.0),  # for people, who are shown every card where the role `spares` is held
 }
 FLIGHT_S = 120.0  # since its hold, in which a job that stands still is the older saga's (ours)
 MOST_DIGITS = 16
@@ -40,12 +44,16 @@ MARK = "@"  # between the parts of a place's name
 
 
 class Place(msgspec.Struct, frozen=True):
-    """A card, the rank that ran on it, and where its job was when the case began: its step (-1 = not known) and start (0 = not known)."""
+    """A card, the rank that ran on it, and where its job was when the case began: its step (-1 = not known) and start (0 = not known).
+
+    Of a node that is gone with several ranks `card` is the node, `rank` the job, and `moved` has them: rank -> card.
+    """
 
     card: str
     rank: str = ""
     step: int = -1
     start: int = 0  # orders to the launcher name it, so that they do nothing to a job that somebody has started anew
+    moved: Mapping[int, str] = {}
 
     @property
     def job(self) -> str:
@@ -59,9 +67,20 @@ class Place(msgspec.Struct, frozen=True):
         return int(number) if "/rank" in self.rank and number.isascii() and number.isdecimal() else -1
 
     @property
+    def numbers(self) -> tuple[int, ...]:
+        """Of all ranks that need another card."""
+        return tuple(sorted(self.moved)) or ((self.number,) if self.number >= 0 else ())
+
+    @property
+    def is_node(self) -> bool:
+        """Whether a whole node is out."""
+        return bool(self.card) and "/" not in self.card
+
+    @property
     def name(self) -> str:
         """As a part of a step's name: what a later life reads it from."""
-        return MARK.join((self.card, self.rank, str(self.step), str(self.start))) if self.rank else self.card
+        runs = [format_runs(self.moved)] if self.moved else []
+        return MARK.join((self.card, self.rank, str(self.step), str(self.start), *runs)) if self.rank else self.card
 
     @property
     def details(self) -> Mapping[str, str]:
@@ -71,8 +90,8 @@ class Place(msgspec.Struct, frozen=True):
 
 def read_place(name: str) -> Place:
     """Out of a step's name."""
-    card, rank, step, start = (*name.split(MARK), "", "", "")[:4]
-    return Place(card, rank, _read_number(step, -1), _read_number(start, 0))
+    card, rank, step, start, runs = (*name.split(MARK), "", "", "", "")[:5]
+    return Place(card, rank, _read_number(step, -1), _read_number(start, 0), parse_runs(card, runs))
 
 
 def _read_number(text: str, default: int) -> int:
@@ -82,8 +101,16 @@ def _read_number(text: str, default: int) -> int:
 def make_place(seen: View, card: str, rank: str) -> Place:
     """As it is now."""
     job = rank.rpartition("/rank")[0] or rank
-    step, start = find_most(seen, STEP, job), find_most(seen, START, job)
+    step, start = _find_step(seen, job), find_most(seen, START, job)
     return Place(card, rank, -1 if step is None else int(step), 0 if start is None else int(start))
+
+
+def _find_step(seen: View, job: str) -> float | None:
+    """As it is told, else as it was told last: a job of which no rank is left tells none."""
+    told = [one for source in seen.sources(STEP, job) for one in seen.window(STEP, job, source) if one.state is State.GOOD]
+    last = max(told, key=lambda one: one.at, default=None)
+    now = find_most(seen, STEP, job)
+    return now if now is not None else last.value if last is not None and isinstance(last.value, float) else None
 
 
 def find_place(seen: View, card: str, begun: Iterable[Deed]) -> Place:
@@ -167,8 +194,11 @@ def find_busy(seen: View, world: World, mine: Incident, place: Place) -> Inciden
 
 def is_in_flight(seen: View, world: World, one: Incident, job: str) -> bool:
     """Whether an incident is about a rank of this job, or has taken a card out and the job does not step yet."""
+    if one.kind == "job.lost":  # it stays open till its node is back: what counts is whether all ranks have a place again
+        return one.subject == job and bool(list_torn(seen, only=job))
     if not is_card(one.subject, world):
-        return one.subject == job or one.subject.startswith(f"{job}/")
+        touched = one.kind != "rank.silent" or _is_touched(seen, job, one.opened)  # else it has only told who takes the node
+        return touched and (one.subject == job or one.subject.startswith(f"{job}/"))
     on_it = find_rank_on(seen, one.subject)
     if on_it:
         return on_it.rpartition("/")[0] == job
@@ -178,6 +208,12 @@ def is_in_flight(seen: View, world: World, one: Incident, job: str) -> bool:
     found = find_job(seen, job)  # ranks that are there and stand still were started again, and stand still for another reason
     ended = found is None or all(rank.state == "gone" for rank in found.ranks)
     return ended or seen.now - max(held) < FLIGHT_S
+
+
+def _is_touched(seen: View, job: str, since: float) -> bool:
+    """Whether a job was ended or started anew since a moment: one that stands still as it did was not."""
+    found = find_job(seen, job)
+    return found is None or found.is_dead or not (found.hangs or found.culprits) or was_started(seen, job, since)
 
 
 def was_started(seen: View, job: str, since: float) -> bool:

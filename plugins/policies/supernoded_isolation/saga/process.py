@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from supernoded.plugin import Case, Step, World, read_record
 from supernoded_isolation.evidence.ranks import CARD
 from supernoded_isolation.evidence.shared import find_hog
+from supernoded_isolation.evidence.unheard import list_gone, list_torn
 from supernoded_isolation.health import Table
 from supernoded_isolation.saga.orders import PROCESS
 from supernoded_isolation.saga.place import WATCHES, Place, find_busy, find_job, make_place, read_place
@@ -63,6 +64,8 @@ class ProcessRemedy:
                 if not case.still_raised
                 else notify(scene, "shared", f"{case.incident.text.rstrip('.')}. Nothing is started anew for this.")
             )
+        if _is_torn(scene):
+            return ()  # its other ranks have gone with their node: that is job.lost
         if not place.card and "/rank" in place.rank:
             return notify(
                 scene, "unknown", f"{case.incident.text.rstrip('.')}. On which card it runs is not known: a person has to see to it."
@@ -76,6 +79,11 @@ class ProcessRemedy:
         if busy is not None and not find_deeds(scene.record, "abort"):
             return notify(scene, "waits", f"{case.incident.text.rstrip('.')}. It waits for {busy.kind} of {busy.subject} ({busy.id}).")
         return None if find_deeds(scene.record, "note") else (*capture(scene), *_note(scene))
+
+
+def _is_torn(scene: Scene) -> bool:
+    gone = list_gone(scene.seen) or ()
+    return any(torn.list_on(gone) for torn in list_torn(scene.seen, only=scene.place.job))
 
 
 def _list_cards(scene: Scene) -> list[str]:

@@ -10,11 +10,13 @@ from supernoded_isolation.evidence.ranks import is_unheard
 from supernoded_isolation.health import Table
 from supernoded_isolation.saga.back import bring_back, find_unfinished, list_held, list_out
 from supernoded_isolation.saga.cause import find_elsewhere, has_recovered, was_let_go
+from supernoded_isolation.saga.draining import follow_drain, keeps_drained
 from supernoded_isolation.saga.orders import choose_order
 from supernoded_isolation.saga.place import WATCHES, are_holds_known, find_busy, find_place, is_card, list_ours, was_described
 from supernoded_isolation.saga.stage import Answer, Scene, Steps, Stop, find_deeds, is_done, is_sent, notify, walk
 from supernoded_isolation.saga.stages import capture, say_lost
 from supernoded_isolation.saga.telling import say_done
+from supernoded_isolation.saga.waiting import tell_refused
 from supernoded_isolation.settings import IsolationSettings
 
 UNDOING = frozenset({"unhold", "unhold2", "release", "release2"})
@@ -39,7 +41,7 @@ class ReplaceRemedy:
         if not record.round:
             return ()
         scene = self._look(case, world, now, record)
-        return self._go(scene)
+        return (*self._go(scene), *follow_drain(scene))
 
     def keeps_open(self, case: Case, world: World) -> bool:
         """Whether a card is still out, or its job is not yet seen to step again; of a node that is gone for good nothing will ever be."""
@@ -48,10 +50,13 @@ class ReplaceRemedy:
         record = read_record(case, UNDOING, again=False)
         if find_unfinished(record.deeds, world) or (list_out(record.deeds) and not are_holds_known(world)):
             return True
+        if keeps_drained(record.deeds):
+            return True
         return is_sent(record, "hold") and bool(record.list_of("abort", "abort2")) and not record.has_ended("tell")
 
     def _look(self, case: Case, world: World, now: float, record: Record) -> Scene:
-        place = find_place(case.seen, case.incident.subject, find_deeds(record, "hold"))
+        begun = [deed for deed in find_deeds(record, "hold") if not deed.refused]  # while it is refused, its rank may move
+        place = find_place(case.seen, case.incident.subject, begun)
         return Scene(case, world, now, record, place, self._table, self._set)
 
     def _go(self, scene: Scene) -> Steps:
@@ -64,8 +69,8 @@ class ReplaceRemedy:
                 return hindered
         answer = self._withdraw(scene) or walk(scene, choose_order(scene))
         if isinstance(answer, tuple):
-            return (*capture(scene), *answer)
-        return (*self._tell(scene, answer), *bring_back(scene))
+            return (*capture(scene), *tell_refused(scene), *answer)
+        return (*tell_refused(scene), *self._tell(scene, answer), *bring_back(scene))
 
     def _withdraw(self, scene: Scene) -> Stop | None:
         """What ends it as long as nothing but the hold was done: a job that was ended is brought back first."""
@@ -86,7 +91,7 @@ class ReplaceRemedy:
         seen, card = scene.seen, scene.place.card
         if not scene.place.rank and (self.answers == "card.silent" or is_unheard(seen, card) or not is_heard(seen, card)):
             return ()  # whether a job runs on it is not heard now, or not yet in this life: it is not taken for unused
-        if (elsewhere := find_elsewhere(scene, scene.place.card)) and not find_deeds(scene.record, "hold"):
+        if elsewhere := find_elsewhere(scene, scene.place.card):
             return notify(scene, "elsewhere", f"{scene.case.incident.text.rstrip('.')}. It stays in service: {elsewhere}.")
         busy = find_busy(scene.seen, scene.world, scene.case.incident, scene.place)
         if busy is not None:

@@ -6,12 +6,15 @@ from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 
-from supernoded.plugin import ASSUMED, Case, Deed, Record, Result, Step, View, World
+from supernoded.plugin import ASSUMED, Case, Deed, Record, Step, View, World
 from supernoded_isolation.health import Table
 from supernoded_isolation.saga.place import Place
 from supernoded_isolation.settings import IsolationSettings
 
 TRIES = 2  # of each stage; then a person decides (fleet, threads 9 to 11)
+LEAST_PAUSE_S, MOST_PAUSE_S = 30.0, 600.0  # from a refusal to the next time that it is asked for (ours)
+PAUSE_SHARE = 1.0 / 60.0  # of the time that it is refused for: half a minute in the first half an hour, ten minutes after ten hours (ours)
+DIGITS = "0123456789"
 
 
 class Stop(msgspec.Struct, frozen=True):
@@ -58,9 +61,9 @@ class Order(msgspec.Struct, frozen=True):
     amount: float | None = None
 
 
-def find_deeds(record: Record, verb: str, tries: int = TRIES) -> list[Deed]:
-    """All tries of a verb in this round, whatever their targets."""
-    return record.list_of(*(name_try(verb, number) for number in range(1, tries + 1)))
+def find_deeds(record: Record, verb: str) -> list[Deed]:
+    """All tries of a verb in this round, whatever their targets: `abort`, `abort2` and so on."""
+    return [deed for deed in record.list_round() if deed.verb.startswith(verb) and not deed.verb[len(verb) :].strip(DIGITS)]
 
 
 def name_try(verb: str, number: int) -> str:
@@ -78,16 +81,28 @@ def is_sent(record: Record, verb: str) -> bool:
     return any(deed.sent or deed.outcome is None for deed in find_deeds(record, verb))
 
 
-def attempt(scene: Scene, order: Order, tries: int = TRIES) -> Answer:
-    """Ask for it, again if it came to nothing, and stop with what was said when the tries are used up."""
-    deeds = find_deeds(scene.record, order.verb, tries)
+def attempt(scene: Scene, order: Order, tries: int = TRIES, *, by_leave: bool = False) -> Answer:
+    """Ask for it, again if it came to nothing, and stop with what was said when the tries are used up.
+
+    What is done by somebody's leave only is asked for again as long as that is refused, which is no try.
+    """
+    deeds = find_deeds(scene.record, order.verb)
     if any(deed.done for deed in deeds):
         return None
-    if any(deed.outcome is None for deed in deeds):
+    if any(deed.outcome is None for deed in deeds) or (by_leave and is_resting(deeds, scene.now)):
         return ()
-    if len(deeds) < tries:
+    if sum(not (by_leave and deed.refused) for deed in deeds) < tries:
         return (make_step(scene, order, name_try(order.verb, len(deeds) + 1)),)
     return Stop(f"{order.kind} on {order.target} came to nothing in {tries} tries: {say_last(deeds)}")
+
+
+def is_resting(deeds: Sequence[Deed], now: float) -> bool:
+    """Whether what was refused is not asked for again yet: less and less often, as each time is written down, and it may be days."""
+    refused = [deed.outcome.at for deed in deeds if deed.refused and deed.outcome is not None]
+    if not refused:
+        return False
+    pause = min(max(PAUSE_SHARE * (max(refused) - min(refused)), LEAST_PAUSE_S), MOST_PAUSE_S)
+    return 0.0 <= now - max(refused) < pause
 
 
 def make_step(scene: Scene, order: Order, verb: str) -> Step:
@@ -126,17 +141,12 @@ def side_by_side(*answers: Answer) -> Answer:
     return tuple(step for one in answers if isinstance(one, tuple) for step in one)
 
 
-def notify(scene: Scene, what: str, reason: str) -> Steps:
-    """A notice, once for each name."""
-    name = scene.record.name("tell", what)
+def notify(scene: Scene, what: str, reason: str, verb: str = "tell") -> Steps:
+    """A notice, once for each name. `tell` says how it ended or why nothing is begun, `say` what is waited for meanwhile."""
+    name = scene.record.name(verb, what)
     if name in scene.case.done or name in scene.case.running:
         return ()
     return (Step(name=name, kind="notify", target=scene.case.incident.subject, reason=reason),)
-
-
-def was_refused(deed: Deed) -> bool:
-    """Whether nothing was sent."""
-    return deed.outcome is not None and deed.outcome.result in (Result.REFUSED, Result.EXPIRED)
 
 
 def is_assumed(deed: Deed) -> bool:

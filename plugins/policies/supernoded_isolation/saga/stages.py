@@ -7,6 +7,7 @@ from itertools import pairwise
 
 from supernoded.plugin import State, View, find_least, find_most
 from supernoded_isolation.evidence.card_views import is_gone
+from supernoded_isolation.evidence.unheard import say_ranks
 from supernoded_isolation.evidence.words import clip
 from supernoded_isolation.saga.cause import was_let_go
 from supernoded_isolation.saga.place import (
@@ -19,6 +20,7 @@ from supernoded_isolation.saga.place import (
     find_serial,
     list_others,
 )
+from supernoded_isolation.saga.remains import is_ended
 from supernoded_isolation.saga.stage import (
     TRIES,
     Answer,
@@ -45,23 +47,29 @@ SAVE_FLOOR_S = 15.0  # the shortest time that a checkpoint is given (ours)
 
 
 def hold(scene: Scene) -> Answer:
-    """The take-out: granted by who has the role `fleet`. Under the name of its place, so that a later life knows what it was about."""
+    """The take-out: by leave of who has the role `fleet`. Under the name of its place, so that a later life knows what it was about.
+
+    While that is refused nothing is done, and nothing is given up: a breaker is reset and a role comes back later than any try lasts.
+    """
     place, cause = scene.place, find_cause(scene)
     details = {"cause": cause, "serial": find_serial(scene.seen, scene.world, place.card)}
     reason = clip(scene.case.incident.text, LONGEST_REASON)
-    return attempt(scene, Order("hold", "card.hold", place.card, reason, scene.settings.hold_s, key=place.name, details=details))
+    order = Order("hold", "card.hold", place.card, reason, scene.settings.hold_s, key=place.name, details=details)
+    return attempt(scene, order, by_leave=True)
 
 
 def find_cause(scene: Scene) -> str:
     """In a word, what breakers count."""
+    if scene.place.is_node:
+        return "gone"
     return "lost" if is_gone(scene.seen, scene.place.card) else "silent" if scene.case.incident.kind == "card.silent" else "fault"
 
 
 def capture(scene: Scene) -> Steps:
-    """The bundle of evidence; asked for at once, and nothing waits for it."""
+    """The bundle of evidence; asked for at once, and nothing waits for it. A node that is gone can gather none."""
     place = scene.place
     order = Order("capture", "card.capture", place.card, f"evidence: {scene.case.incident.text}", scene.settings.capture_s)
-    return () if find_deeds(scene.record, "capture") or not place.card else (make_step(scene, order, "capture"),)
+    return () if find_deeds(scene.record, "capture") or not place.card or place.is_node else (make_step(scene, order, "capture"),)
 
 
 def checkpoint(scene: Scene) -> Answer:
@@ -91,12 +99,6 @@ def hangs(scene: Scene) -> bool:
     return job is not None and (job.hangs or any(rank.card == scene.place.card for rank in job.culprits))
 
 
-def is_dead(scene: Scene) -> bool:
-    """Whether no rank is left of its job that could wait or save."""
-    job = find_job(scene.seen, scene.place.job)
-    return job is not None and job.is_dead
-
-
 def is_saved(scene: Scene) -> bool:
     """Whether a step was taken after the trouble began, and is durable."""
     age = find_least(scene.seen, AGE, scene.place.job)
@@ -113,8 +115,10 @@ def abort(scene: Scene) -> Answer:
     """End the collective, so that no rank waits for the card any more; a job of which no rank is left has none."""
     place, begun = scene.place, find_deeds(scene.record, "abort")
     later = scene.record.list_of("fence", "remap", "resume")  # it was passed, and the ranks that are there now are those of a new start
-    if not place.rank or (not begun and (later or is_dead(scene))):
+    if not place.rank or (not begun and later):
         return None
+    if not begun and (ended := is_ended(scene)) is not False:
+        return None if ended else ()
     reason = (
         "end the collective that hangs" if scene.case.incident.kind == "rank.silent" else f"{place.card} is replaced: end the collective"
     )
@@ -124,10 +128,10 @@ def abort(scene: Scene) -> Answer:
 def fence(scene: Scene) -> Answer:
     """Nothing reaches the card any more. One whose node does not answer cannot be fenced: its ranks are ended, and the job goes on.
 
-    It is tried on beside the job, which does not stand still for it for long.
+    It is tried on beside the job, which does not stand still for it for long. On a node that is gone nothing is fenced.
     """
     place = scene.place
-    if was_let_go(scene) or (list_others(scene.world, place.card) and not find_deeds(scene.record, "fence")):
+    if place.is_node or was_let_go(scene) or (list_others(scene.world, place.card) and not find_deeds(scene.record, "fence")):
         return None  # it would be refused, and the job waits: the fence of a card that a person holds, too, is that person's
     reason = f"{place.card} is out of service: {scene.case.incident.text}"
     answer = attempt(scene, Order("fence", "card.isolate", place.card, reason, scene.settings.order_s))
@@ -175,12 +179,18 @@ def remap(scene: Scene) -> Answer:
 
 def _map(scene: Scene, found: Substitute) -> Answer:
     place = scene.place
-    reason = (
-        f"{place.rank} goes from {place.card} to {found.card}" if found.card else f"{place.job} goes on without ranks {found.say_dropped()}"
-    )
-    order = Order("remap", "job.remap", place.job, reason, scene.settings.order_s, details={**place.details, **found.details})
+    details = {**place.details, **found.details}
+    order = Order("remap", "job.remap", place.job, _say_map(scene, found), scene.settings.order_s, details=details)
     sent = found.dropped and is_sent(scene.record, "remap")  # asked again it would give up another replica
     return attempt(scene, order, tries=1 if sent else TRIES)
+
+
+def _say_map(scene: Scene, found: Substitute) -> str:
+    place, cards = scene.place, ", ".join(found.cards.values())
+    if found.dropped:
+        return f"{place.job} goes on without ranks {found.say_dropped()}"
+    whose = f"{say_ranks(place.numbers)} of {place.job}" if place.is_node else place.rank
+    return f"{whose} {'goes' if len(place.numbers) == 1 else 'go'} from {place.card} to {cards}"
 
 
 def resume(scene: Scene) -> Answer:

@@ -1,33 +1,34 @@
-"""What takes the place of a rank: a spare that has passed its test, else nothing, and its whole replica is given up. Pure."""
+"""What takes the place of ranks: spares that have passed their test, else nothing, and their whole replicas are given up. Pure."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
 from supernoded.plugin import Deed, drop_replica, find_replica, number_replica, parse_plan
+from supernoded_isolation.evidence.card_views import is_well
+from supernoded_isolation.saga.outlook import Outlook, look_out
 from supernoded_isolation.saga.place import PLAN, find_rank_on, find_serial, list_holds
-from supernoded_isolation.saga.spares import choose_spare, list_unheard, reserve
+from supernoded_isolation.saga.spares import list_hindering
 from supernoded_isolation.saga.stage import Answer, Order, Scene, Steps, Stop, find_deeds, make_step, name_try, say_last
+from supernoded_isolation.saga.waiting import hears_most, is_over, tell_hindered, tell_nodes, tell_spares
 
 MOST_NAMED = 8
-UNHEARD_S = 30.0  # since the hold, in which a spare may be heard of: readings of other nodes come every 5 s (ours)
 
 
 class Substitute(msgspec.Struct, frozen=True):
-    """The spare, or the ranks that are given up; or what is still to be done or waited for."""
+    """The spare of each rank, or the ranks that are given up; or what is still to be done or waited for."""
 
     answer: Answer = None
-    card: str = ""
+    cards: Mapping[int, str] = {}  # rank -> spare
     dropped: tuple[int, ...] = ()
-    number: int = -1  # of the rank
 
     @property
     def details(self) -> Mapping[str, str]:
         """Of `job.remap`: `cards` = rank -> card, `drop` = ranks that are given up, both as JSON."""
-        return {"cards": json.dumps({str(self.number): self.card} if self.card else {}), "drop": json.dumps(list(self.dropped))}
+        return {"cards": json.dumps(dict(self.cards)), "drop": json.dumps(list(self.dropped))}
 
     def say_dropped(self) -> str:
         """For a sentence."""
@@ -36,49 +37,67 @@ class Substitute(msgspec.Struct, frozen=True):
 
 
 def find_substitute(scene: Scene) -> Substitute:
-    """By the record of what was tested in this round: a spare that failed is held, and the next one is tried."""
-    tests = find_deeds(scene.record, "test", scene.settings.spare_tries)
-    passed = next((deed.target for deed in tests if deed.done and _is_still_free(scene, deed.target)), "")
-    if passed:
-        return Substitute(card=passed, number=scene.place.number)
-    held = tuple(step for deed in tests for step in _hold_failed(scene, deed))
-    if any(deed.outcome is None for deed in tests):
-        return Substitute(answer=held)
-    if len(tests) < scene.settings.spare_tries:
-        tried = [deed.target for deed in tests]
-        spare = _choose(scene, tried)
-        if not spare and choose_spare(scene.place.card, scene.world, scene.seen, scene.table, tried):
-            return Substitute(answer=held)  # an older saga has first call on what there is: it is waited for
-        if spare:
-            return Substitute(answer=(*held, make_step(scene, _order_test(scene, spare), name_try("test", len(tests) + 1))))
-    if held or _is_waiting(scene, [deed.target for deed in tests]):
-        return Substitute(answer=held)
-    return _give_up(scene, say_last(tests) if tests else "no spare is free, well and seen")
+    """By the record of what was tested in this round: a spare that failed is held, and another one is tried."""
+    numbers, tests = scene.place.numbers, find_deeds(scene.record, "test")
+    passed = [deed.target for deed in tests if deed.done and _is_still_free(scene, deed.target)]
+    if len(passed) >= len(numbers):
+        return Substitute(cards=dict(zip(numbers, sorted(passed, key=_by_slot), strict=False)))
+    told = tell_hindered(scene, tests, f"A spare for {scene.place.card} cannot be tested")
+    asked = (*told, *(step for deed in tests for step in _hold_failed(scene, deed)))
+    running = sum(deed.outcome is None for deed in tests)
+    missing = len(numbers) - len(passed) - running
+    spent = sum(deed.failed or (deed.done and deed.target not in passed) for deed in tests)
+    outlook = look_out(scene, tests) if missing and spent < scene.settings.spare_tries else Outlook()
+    if missing and len(outlook.ready) >= missing:
+        return Substitute(answer=(*asked, *_test(scene, outlook.ready[:missing], len(tests))))
+    if asked or running:
+        return Substitute(answer=asked)
+    waited = _wait_for(scene, tests, outlook, missing)
+    return _give_up(scene, say_last(tests) if tests else _say_too_few(len(numbers))) if waited is None else Substitute(answer=waited)
 
 
-def _choose(scene: Scene, tried: list[str]) -> str:
-    taken = reserve(scene.seen, scene.world, scene.case.incident, scene.place.job, scene.table, scene.now)
-    return next(iter(choose_spare(scene.place.card, scene.world, scene.seen, scene.table, (*taken, *tried))), "")
+def _test(scene: Scene, spares: Sequence[str], before: int) -> Steps:
+    orders = ((_order_test(scene, spare, len(spares)), name_try("test", before + number)) for number, spare in enumerate(spares, start=1))
+    return tuple(make_step(scene, order, verb) for order, verb in orders)
+
+
+def _wait_for(scene: Scene, tests: Sequence[Deed], outlook: Outlook, missing: int) -> Steps | None:
+    """What is told while a spare may still be had, or too few nodes are heard to know; None = nothing is waited for."""
+    sure = len(outlook.ready) + len(outlook.coming)
+    if sure >= missing:
+        return ()
+    told = tell_nodes(scene)
+    if told or not hears_most(scene):
+        return told
+    return None if sure + len(outlook.hoped) < missing or is_over(scene, tests) else tell_spares(scene, outlook.hoped)
+
+
+def _say_too_few(wanted: int) -> str:
+    return "no spare is free, well and seen" if wanted == 1 else f"fewer than {wanted} spares are free, well and seen"
+
+
+def _by_slot(card: str) -> tuple[str, int, str]:
+    """Cards of a node in their order, as tensor groups stand side by side."""
+    node, _, slot = card.partition("/card")
+    return node, int(slot) if slot.isascii() and slot.isdecimal() else 0, card
 
 
 def _is_still_free(scene: Scene, spare: str) -> bool:
     """Whether nobody has held or used it since its test; once the new map was sent, it is that one, unless somebody holds it."""
-    if list_holds(scene.world, spare):
+    held = list_holds(scene.world, spare)  # by the probation of its node, or because that is gone again
+    if list_hindering(scene.world, spare) or (held and not is_well(scene.seen, spare, scene.table, 0.0)):
         return False
-    return bool(find_deeds(scene.record, "remap")) or find_rank_on(scene.seen, spare) in ("", scene.place.rank)
+    if find_deeds(scene.record, "remap"):
+        return True
+    on_it = find_rank_on(scene.seen, spare)
+    return not on_it or on_it in {f"{scene.place.job}/rank{number}" for number in scene.place.numbers}
 
 
-def _is_waiting(scene: Scene, tried: list[str]) -> bool:
-    """Whether a spare is only not heard of yet, as when the network has just come together: no replica is given up for that."""
-    unheard = list_unheard(scene.place.card, scene.world, scene.seen, tried)
-    begun = [deed.outcome.at for deed in find_deeds(scene.record, "hold") if deed.outcome is not None]
-    return bool(unheard) and scene.now - max((scene.case.incident.opened, *begun)) < UNHEARD_S
-
-
-def _order_test(scene: Scene, spare: str) -> Order:
+def _order_test(scene: Scene, spare: str, at_once: int) -> Order:
+    """Cards of one node may be tested one after the other: the site's program runs once at a time."""
     details = {"serial": find_serial(scene.seen, scene.world, spare)}
     reason = f"it is to take the place of {scene.place.card}, after a test"
-    return Order("test", "card.test", spare, reason, scene.settings.test_s, details=details)
+    return Order("test", "card.test", spare, reason, scene.settings.test_s * at_once, details=details)
 
 
 def _hold_failed(scene: Scene, deed: Deed) -> Steps:
@@ -98,12 +117,13 @@ def _hold_failed(scene: Scene, deed: Deed) -> Steps:
 
 
 def _give_up(scene: Scene, why: str) -> Substitute:
-    """A whole replica, where there is another one (safety rule 31): never one rank alone."""
+    """Whole replicas, where there is another one (safety rule 31): never one rank alone."""
     text = scene.seen.text(PLAN, scene.place.job) or ""
     try:
         plan = parse_plan(text)
-        drop_replica(plan, number_replica(plan, scene.place.number))
-        ranks = find_replica(plan, scene.place.number)
+        ranks = sorted({rank for number in scene.place.numbers for rank in find_replica(plan, number)})
+        for number in sorted({number_replica(plan, number) for number in scene.place.numbers}, reverse=True):
+            plan, _ = drop_replica(plan, number)
     except ValueError as error:
         return Substitute(answer=Stop(f"no spare takes the place of {scene.place.card} ({why}), and no replica can be given up: {error}"))
-    return Substitute(dropped=tuple(ranks), number=scene.place.number)
+    return Substitute(dropped=tuple(ranks))

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from supernoded.plugin import Record
+from supernoded_isolation.saga.stage import find_deeds
 
 WORDS: Mapping[str, str] = {
     "capture": "evidence is kept",
@@ -23,10 +24,13 @@ def say_done(record: Record) -> str:
     """Each stage that was tried, with what it came to."""
     told = []
     for verb, said in WORDS.items():
-        deeds = [deed for deed in record.list_of(verb, *(f"{verb}{number}" for number in range(2, 11))) if deed.outcome is not None]
+        deeds = [deed for deed in find_deeds(record, verb) if deed.outcome is not None]
         if deeds:
-            done = next((deed for deed in deeds if deed.done), None)
-            last = deeds[-1].outcome
-            where = f" ({done.target})" if done is not None and verb == "test" else ""
-            told.append(f"{said}{where}" if done is not None else f"not seen: {said} ({last.text if last else ''})")
+            done, last = [deed.target for deed in deeds if deed.done], deeds[-1].outcome
+            told.append((_say_tests(done) if verb == "test" else said) if done else f"not seen: {said} ({last.text if last else ''})")
     return "; ".join(told)
+
+
+def _say_tests(passed: Sequence[str]) -> str:
+    said = WORDS["test"] if len(passed) == 1 else "spares have passed their test"
+    return f"{said} ({', '.join(passed)})"

@@ -44,7 +44,8 @@ def find_breaches(seen: Seen, port: str, lanes: Mapping[str, Mapping[int, str]],
         places = {f"lane {number}": lane for number, lane in lanes.get(quantity, {}).items()} or {"it": port}
         for place, subject in places.items():
             value = seen.number(quantity, subject)
-            breach = None if value is None else _hold(place, quantity, value, limits, known)
+            is_well = value is None or (not known and limits[0] <= value <= limits[1])
+            breach = None if value is None or is_well else _hold(place, quantity, value, limits, known)
             if breach is not None:
                 yield breach
 

@@ -25,8 +25,7 @@ def list_ports(seen: View, *quantities: str) -> list[str]:
 
 def list_told(seen: Seen, quantity: str, subject: str) -> Mapping[str, Reading]:
     """Source -> its newest reading, where that is GOOD and fresh."""
-    told = ((source, seen.good(quantity, subject, source)) for source in seen.sources(quantity, subject))
-    return {source: reading for source, reading in told if reading is not None}
+    return {source: reading for source, reading in seen.told(quantity, subject).items() if reading.state is State.GOOD}
 
 
 def list_numbers(seen: Seen, quantity: str, subject: str) -> Mapping[str, float]:

@@ -31,8 +31,7 @@ def hear(tale: Tale, readings: Iterable[Reading], window: float, *, falls: bool)
     """
     before, value, downs = tale.at, tale.value, list(tale.downs)
     for reading in readings:
-        number = as_number(reading)
-        if number is None or reading.at <= tale.at:
+        if reading.at <= tale.at or (number := as_number(reading)) is None:
             continue
         rise = 0.0 if value is None else value - number if falls else number - value
         if rise > 0.0 and reading.at - before <= window:

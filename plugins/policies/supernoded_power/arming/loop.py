@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from supernoded.plugin import Setpoint, State, Topology, View
-from supernoded_power.arming import headroom
+from supernoded.plugin import Setpoint, Topology, View, say_why
+from supernoded_power.arming import headroom, record
 from supernoded_power.arming.headroom import Cooling, find_headroom
 from supernoded_power.mains import SOURCE, STATUS, find_rows
 from supernoded_power.settings import PowerSettings
 
-LEASE, COUNT, RESTORE = "pdu.lease_left", "pdu.event_count", "pdu.restore_s"
-FIRINGS = "pdu.event"
+LEASE, RESTORE = "pdu.lease_left", "pdu.restore_s"
 LEASE_S, RENEW_S = 120.0, 30.0  # safety rule 7: a lease of 120 s, which is renewed well before it ends
-HOUR = 3600.0
-WATCHES: Mapping[str, float] = {**headroom.WATCHES, STATUS: 60.0, SOURCE: 60.0, FIRINGS: HOUR}
+WATCHES: Mapping[str, float] = {**headroom.WATCHES, **record.WATCHES, STATUS: 60.0, SOURCE: 60.0}
 
 
 class Arming:
@@ -36,25 +34,19 @@ class Arming:
             if not row.sheds:
                 against.append(f"{self._ups}: {row.means}")
         left, most = self.find_left(seen), self._set.shed_most_s
-        if left <= RENEW_S:
+        if left is None:
+            against.append(f"how long fans stood still in the last hour cannot be told: {say_why(seen, record.COUNT, self.pdu)}")
+        elif left <= RENEW_S:
             shed = most - left
             against.append(
                 f"fans stood still for up to {shed:.0f} s in the last hour, at most {most:g} s are allowed, with {RENEW_S:g} kept back"
             )
         return against
 
-    def find_left(self, seen: View) -> float:
-        """Seconds for which its fans may still stand in this hour: a lease that is no longer cannot let them stand for more."""
-        return self._set.shed_most_s - self.restore_s * count_firings(seen, self.pdu)
-
-
-def count_firings(seen: View, pdu: str) -> int:
-    """How often it has fired within the hour, as far as it was watched."""
-    most = 0
-    for source in seen.sources(FIRINGS, pdu):
-        words = [one.value for one in seen.window(FIRINGS, pdu, source) if one.state is State.GOOD]
-        most = max(most, sum(now == "fired" and before != "fired" for before, now in zip([None, *words], words, strict=False)))
-    return most
+    def find_left(self, seen: View) -> float | None:
+        """Seconds for which its fans may still stand in this hour, None = not told: a shorter lease cannot let them stand for more."""
+        firings = record.count_firings(seen, self.pdu)
+        return None if firings is None else self._set.shed_most_s - min(self.restore_s * firings, record.HOUR)
 
 
 class ArmingLoop:
@@ -74,6 +66,7 @@ class ArmingLoop:
 
     def steer(self, seen: View, memory: None) -> tuple[None, Setpoint | None]:
         """Another lease, or nothing."""
-        if self._arming.list_objections(seen):
+        left = self._arming.find_left(seen)
+        if left is None or self._arming.list_objections(seen):
             return memory, None
-        return memory, Setpoint(target=self.target, quantity=LEASE, value=min(LEASE_S, self._arming.find_left(seen)), unit="s")
+        return memory, Setpoint(target=self.target, quantity=LEASE, value=min(LEASE_S, left), unit="s")

@@ -7,12 +7,20 @@ from collections.abc import Iterator, Mapping, Sequence
 import msgspec
 
 from supernoded.plugin import Level, Topology, Verdict, View, is_read, say_why
-from supernoded_power.arming.loop import FIRINGS, RESTORE, WATCHES, Arming
+from supernoded_power.arming.loop import RESTORE, WATCHES, Arming
+from supernoded_power.arming.record import EVENT
 from supernoded_power.seeing import judge
 from supernoded_power.settings import PowerSettings
 from supernoded_power.site import list_sheddable
 
 ARMED, GROUP, SHEDDABLE = "pdu.armed", "pdu.group", "pdu.sheddable"
+POWER, OUTLET = "pdu.power", "outlet.state"  # by which a PDU is seen that has no group
+
+
+NO_GROUP = (
+    "shows no group that it would shed and close again by itself, so that nothing of it is shed, whatever is marked `sheddable`: "
+    "take that mark away, or reach it in a way that arms it"
+)
 
 
 class Standing(msgspec.Struct, frozen=True):
@@ -26,7 +34,7 @@ class ArmingRule:
     """Raises a PDU whose lease expired, that was disarmed, that is armed differently, or that cannot be armed for want of headroom."""
 
     kind = "power.arming"
-    watches: Mapping[str, float] = {**WATCHES, **dict.fromkeys((ARMED, GROUP, SHEDDABLE, RESTORE), 60.0)}
+    watches: Mapping[str, float] = {**WATCHES, **dict.fromkeys((ARMED, GROUP, SHEDDABLE, RESTORE, POWER, OUTLET), 60.0)}
 
     def __init__(self, site: Topology, settings: PowerSettings) -> None:
         self.scope, self._grace_s = settings.subject, settings.arming_grace_s
@@ -37,8 +45,8 @@ class ArmingRule:
         return Standing()
 
     def judge(self, seen: View, memory: Standing) -> tuple[Standing, Sequence[Verdict]]:
-        """The level of every PDU with outlets that may be shed, once it tells whether it is armed."""
-        read = [arming for arming in self._armings if is_read(seen, ARMED, arming.pdu)]
+        """The level of every PDU with outlets that may be shed, once it tells whether it is armed, or is read and tells no such thing."""
+        read = [arming for arming in self._armings if is_read(seen, ARMED, arming.pdu) or _is_seen(seen, arming)]
         memory = _remember(seen, memory, [arming.pdu for arming in read])
         return memory, [self._judge(seen, arming, memory) for arming in read]
 
@@ -47,7 +55,9 @@ class ArmingRule:
         if armed is None:
             why, unseen_s = say_why(seen, ARMED, pdu), seen.now - memory.unarmed_since.get(pdu, seen.now)
             level = Level.RAISED if unseen_s >= self._grace_s else Level.UNSURE
-            text = f"whether {pdu} is armed cannot be seen for {unseen_s:.0f} s: {why}"
+            text = (
+                f"whether {pdu} is armed cannot be seen for {unseen_s:.0f} s: {why}" if is_read(seen, ARMED, pdu) else f"{pdu} {NO_GROUP}"
+            )
             return judge(self.kind, pdu, seen.now, level, text, unseen=(why,))
         wrong = list(_list_differences(seen, arming))
         if wrong:
@@ -57,7 +67,7 @@ class ArmingRule:
         return self._judge_unarmed(seen, arming, memory)
 
     def _judge_unarmed(self, seen: View, arming: Arming, memory: Standing) -> Verdict:
-        pdu, last = arming.pdu, seen.text(FIRINGS, arming.pdu)
+        pdu, last = arming.pdu, seen.text(EVENT, arming.pdu)
         if last == "expired":
             against = arming.list_objections(seen)
             why = f", and it was not renewed: {'; '.join(against)}" if against else ""
@@ -78,6 +88,11 @@ def _remember(seen: View, memory: Standing, pdus: Sequence[str]) -> Standing:
     armed = {pdu: seen.number(ARMED, pdu) for pdu in pdus}
     was = {pdu: memory.was_armed.get(pdu, False) or bool(state) for pdu, state in armed.items()}
     return Standing(was, {pdu: memory.unarmed_since.get(pdu, seen.now) for pdu, state in armed.items() if not state})
+
+
+def _is_seen(seen: View, arming: Arming) -> bool:
+    outlets = (f"{arming.pdu}/outlet{number}" for number in sorted(arming.group))
+    return is_read(seen, POWER, arming.pdu) or any(is_read(seen, OUTLET, outlet) for outlet in outlets)
 
 
 def _list_differences(seen: View, arming: Arming) -> Iterator[str]:

@@ -43,7 +43,7 @@ class OutageRemedy:
     """Answers `power.outage`. One feed never sheds; a generator is no return, since the rule keeps it raised (safety rules 5, 9, 11)."""
 
     answers = "power.outage"
-    watches: Mapping[str, float] = {**WATCHES, **reserve.WATCHES, **JOB_WATCHES, EVENT: 60.0}
+    watches: Mapping[str, float] = {**WATCHES, **reserve.WATCHES, **reserve.RECALLED, **JOB_WATCHES, EVENT: 60.0}
 
     def __init__(self, feeds: Feeds, node: Node, settings: PowerSettings) -> None:
         site = node.topology
@@ -93,7 +93,7 @@ class OutageRemedy:
 
     def _save(self, case: Case, record: Record, feeds: Sequence[Feed], jobs: Sequence[Job]) -> tuple[Sequence[Step], Sequence[Step]]:
         """Each running job, but for one that has saved since the mains went; it runs on. Then again those whose save came to nothing."""
-        reserves = self._batteries.list_reserves(case.seen, feeds, self._batteries.spend(case.seen, feeds, {}))
+        reserves = self._batteries.list_reserves(case.seen, feeds, self._batteries.recall(case.seen, feeds, case.incident.opened))
         begun, opened = {deed.target for deed in record.list_of("save")}, case.incident.opened
         new = [job for job in jobs if not job.is_asked and (record.round > 1 or not job.is_saved_since(opened, case.seen.now))]
         due = [job for job in jobs if job.subject in begun or job in new]

@@ -1,4 +1,8 @@
-"""Brings back what an incident has switched off, stage by stage, on what is stable and has room (safety rule 8). Pure."""
+"""Brings back what an incident has switched off, on what is stable and has room (safety rule 8). Pure.
+
+Nothing but cords of nodes is ever switched off one by one, so that network, coolant control and pumps need no way back, and fans are what a
+shed has opened: nodes come last, once coolant is seen to flow and no shed of their fans is open.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +13,10 @@ from supernoded_power.battery import find_excess
 from supernoded_power.mains import Feed, Feeds, Mains
 from supernoded_power.seeing import name_phases
 from supernoded_power.settings import PowerSettings
-from supernoded_power.site import Cord, Stage, find_stage, list_cords, list_loads
+from supernoded_power.site import list_cords, list_shed_nodes
 
-CURRENT, RATED, FLOW, LOAD = "pdu.current", "pdu.rated_current", "coolant.flow", "ups.load"
-WATCHES: Mapping[str, float] = {**dict.fromkeys((*name_phases(CURRENT, LOAD), RATED), 60.0), FLOW: 60.0}
+CURRENT, RATED, FLOW, LOAD, EVENT = "pdu.current", "pdu.rated_current", "coolant.flow", "ups.load", "pdu.event"
+WATCHES: Mapping[str, float] = dict.fromkeys((*name_phases(CURRENT, LOAD), RATED, FLOW, EVENT), 60.0)
 TRIES = 3  # of one outlet: then it stays off, and the incident open
 VERBS = frozenset({*(f"on{one}" for one in range(1, TRIES + 1)), "resume", "back"})
 ON_S = 15.0  # for a cord to be seen on
@@ -25,7 +29,10 @@ class Return:
     def __init__(self, feeds: Feeds, site: Topology, settings: PowerSettings) -> None:
         self._feeds, self._set = feeds, settings
         self._cords = {cord.outlet: cord for cord in list_cords(site)}
-        self._stages = {outlet: find_stage(load) for outlet, load in list_loads(site).items()}
+        self._sheds: dict[str, list[str]] = {}
+        for pdu in site.pdus:
+            for node in list_shed_nodes(site, pdu.name):
+                self._sheds.setdefault(node, []).append(f"pdu/{pdu.name}")
         subjects = {loop.name: loop.subject for loop in site.loops}
         self._loops = {node.name: subjects.get(node.loop, node.loop) for node in site.nodes}
 
@@ -59,16 +66,14 @@ class Return:
         return waiting <= {cord.node for cord in self._cords.values() if cord.outlet not in off}
 
     def _switch_on(self, case: Case, record: Record, ready: Sequence[Feed], off: Mapping[str, int]) -> Iterator[Step]:
-        """One outlet of each PDU at a time, of the first stage that waits."""
+        """One outlet of each PDU at a time."""
         seen, names = case.seen, {feed.name for feed in ready}
         cords = [cord for outlet in off if (cord := self._cords.get(outlet)) is not None and off[outlet] < TRIES]
-        stage = min((self._stages[cord.outlet] for cord in cords), default=Stage.NODES)
         if any(find_excess(seen, feed.ups) for feed in ready):
             return
         busy = {pdu for pdu in {cord.pdu for cord in cords} if not self._has_room(seen, pdu, record.deeds)}
         for cord in sorted(cords, key=lambda one: (one.pdu, off[one.outlet], one.node)):  # one that does not come holds up no other
-            waits = cord.feed not in names or cord.pdu in busy or self._stages[cord.outlet] is not stage
-            if waits or not self._is_cooled(seen, cord, stage):
+            if cord.feed not in names or cord.pdu in busy or not self._is_cooled(seen, cord.node):
                 continue
             busy.add(cord.pdu)
             name = record.name(f"on{off[cord.outlet] + 1}", cord.outlet)
@@ -76,10 +81,11 @@ class Return:
             if name not in case.done:
                 yield Step(name=name, kind="power.on", target=cord.outlet, reason=reason, patience=ON_S, details={"node": cord.node})
 
-    def _is_cooled(self, seen: View, cord: Cord, stage: Stage) -> bool:
-        """A node in a loop comes back once the loop is seen to flow."""
-        loop = self._loops.get(cord.node, "")
-        return stage is not Stage.NODES or not loop or (find_least(seen, FLOW, loop) or 0.0) > 0.0
+    def _is_cooled(self, seen: View, node: str) -> bool:
+        """A node comes back once its loop is seen to flow, and no shed keeps its fans off."""
+        loop = self._loops.get(node, "")
+        flows = not loop or (find_least(seen, FLOW, loop) or 0.0) > 0.0
+        return flows and not any(seen.text(EVENT, pdu) == "fired" for pdu in self._sheds.get(node, ()))
 
     def _has_room(self, seen: View, pdu: str, deeds: Sequence[Deed]) -> bool:
         """Its branch is below its share, and its last outlet was long enough ago; without a meter that is a stable time."""

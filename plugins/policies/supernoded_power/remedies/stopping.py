@@ -53,6 +53,7 @@ class ReserveRemedy:
 
     def __init__(self, feeds: Feeds, node: Node, settings: PowerSettings) -> None:
         self._feeds, self._site, self._own, self._set = feeds, node.topology, node.name, settings
+        self._relied_on = frozenset(node.relied_on)  # as broker, database or storage
         self._return = Return(feeds, node.topology, settings)
 
     def next(self, case: Case, world: World, now: float) -> Sequence[Step]:
@@ -101,4 +102,4 @@ class ReserveRemedy:
 
     def _list_cuttable(self, world: World) -> tuple[Cord, ...]:
         keepers = {node for role, node in world.roles.items() if role.startswith(KEEPERS)}
-        return list_cuttable(self._site, {self._own, *keepers}, self._set.never_off)
+        return list_cuttable(self._site, {self._own, *keepers, *self._relied_on}, self._set.never_off)

@@ -23,13 +23,17 @@ from supernoded_power.jobs import time_save
 from supernoded_power.settings import PowerSettings
 
 NOTIFY = "notify"
-MOST_SAVES = 20  # of one incident: a trouble that lasts longer has been told, and is a person's
+OFTEN_SAVES, SELDOM = (
+    96,
+    4.0,
+)  # of one incident at the interval that is set, by default a day; then at four times that, as each costs two rows (ours)
 ADVICE: Mapping[str, str] = {
     "power.feed_lost": "Nothing is shed: one feed carries the load. Bring the other one back.",
     "power.conflict": "Nothing is shed on this. Look which of the two is right.",
     "power.silent": "Nothing is stopped before a second source says that the power is gone. Look at its line and its server.",
     "power.no_ride_through": "Nobody counts on it: work is saved more often till it is well.",
-    "power.redundancy": "One UPS could not carry the load alone: lower the load, or bring the other one back.",
+    "power.reserve_short": "A break of the mains would cost the newest work: save faster, lower the load, or look at the battery.",
+    "power.redundancy": "No other UPS could take the load over: bring the one that is missing back, or lower the load.",
     "power.arming": "Fans are not shed at a sag till it is armed again.",
     "power.shed_late": "Look at the line from the UPS to this PDU; `supernoded --check` has the arithmetic.",
     "power.cords": "Plug one cord into each feed, with the node out of service.",
@@ -70,21 +74,26 @@ class TellRemedy:
         subjects = incident.members or (incident.subject,)
         jobs = [job for job in list_jobs(case.seen) if self.answers != "checkpoint.old" or job.subject in subjects]
         begun = {deed.target for deed in record.list_of("save")}
-        new = [job for job in jobs if not job.is_asked and (record.round > 1 or not job.is_saved_since(incident.opened, case.seen.now))]
+        since = incident.opened if record.round == 1 else case.seen.now - self._find_interval(record.round)
+        new = [job for job in jobs if not (job.is_asked or job.is_saved_since(since, case.seen.now))]
         due = [job for job in jobs if job.subject in begun or job in new]
         return ask_to_save(due, record.name("save", ""), incident.text, {job.subject: self._limit(job) for job in due})
 
     def _save_again(self, case: Case, record: Record, now: float) -> Iterator[Step]:
-        """Oftener than the job would by itself, while a UPS would not ride through (safety rule 13)."""
+        """Oftener than the job would by itself, for as long as a UPS would not ride through (safety rule 13)."""
         saves = [deed for deed in record.deeds if deed.verb == "save"]
         last = max((deed.round for deed in saves), default=0)
-        if self.answers != "power.no_ride_through" or last >= MOST_SAVES:
+        if self.answers != "power.no_ride_through":
             return
         ended = max((deed.outcome.at for deed in saves if deed.outcome is not None), default=case.incident.opened)
         if any(deed.outcome is None for deed in saves):
             yield from self._save(case, Record(record.deeds, last))
-        elif now - ended >= self._set.oftener_s:
+        elif now - ended >= self._find_interval(last + 1):
             yield from self._save(case, Record(record.deeds, last + 1))
+
+    def _find_interval(self, number: int) -> float:
+        """Seconds from one save to the next, which is the so manieth."""
+        return self._set.oftener_s * (1.0 if number <= OFTEN_SAVES else SELDOM)
 
     def _limit(self, job: Job) -> tuple[float, str]:
         return 2.0 * time_save(job, self._set), "the load has power: there is time for a step and a save, twice"

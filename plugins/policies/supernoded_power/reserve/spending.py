@@ -67,6 +67,11 @@ def spend(seen: View, feed: Feed, spent: Spent, rated_va: float | None) -> Spent
     )
 
 
+def imagine(seen: View, feed: Feed, spent: Spent, rated_va: float | None) -> Spent:
+    """As if it went on battery now, with the charge and at the load that it has."""
+    return spend(seen, msgspec.structs.replace(feed, mains=Mains.BATTERY), Spent(joules=spent.joules), rated_va)
+
+
 def _add_point(points: tuple[tuple[float, float], ...], now: float, charge: float | None) -> tuple[tuple[float, float], ...]:
     if charge is None or (points and points[-1][1] == charge):
         return points

@@ -14,7 +14,7 @@ import msgspec
 
 from supernoded.plugin import View
 from supernoded_thermal.node.frozen import POWER, WINDOW, say_frozen
-from supernoded_thermal.node.looking import Last, find_last, find_newest, list_numbers, measure_rise, say_why
+from supernoded_thermal.node.looking import Last, find_last, find_latest, find_newest, list_numbers, measure_rise, say_why
 from supernoded_thermal.node.settings import NodeSettings
 from supernoded_thermal.node.vote import BESIDE_S, Vote, vote
 
@@ -89,7 +89,7 @@ def _find_look(seen: View, card: str, source: str, settings: NodeSettings) -> tu
     if good is not None and isinstance(good.value, int | float):
         look = good.at, float(good.value)
     else:
-        look = next(iter(list_numbers(seen, HIGHEST, card, seen.now - settings.hold_s, source)[-1:]), (0.0, -1.0))
+        look = find_latest(seen, HIGHEST, card, settings.hold_s, source) or (0.0, -1.0)
     return look if look[1] >= COLDEST else None
 
 

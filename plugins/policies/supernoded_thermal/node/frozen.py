@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from itertools import pairwise
 
-from supernoded.plugin import View
+from supernoded.plugin import State, View
 from supernoded_thermal.node.looking import list_numbers
 
 POWER = "card.power"
@@ -19,18 +19,23 @@ def say_frozen(seen: View, card: str, quantities: Sequence[str], watts: float) -
     since, shown = -math.inf, 0.0
     for quantity in quantities:
         for source in seen.sources(quantity, card):
-            run = _list_still(list_numbers(seen, quantity, card, seen.now - WINDOW, source))
+            run = _list_still(seen, quantity, card, source)
             if 0 < len(run) < LEAST_LOOKS:
                 return ""
-            since, shown = (max(since, run[0][0]), run[-1][1]) if run else (since, shown)
+            since, shown = (max(since, run[-1][0]), run[0][1]) if run else (since, shown)
     move = _measure_move([value for _, value in list_numbers(seen, POWER, card, since)]) if since > -math.inf else 0.0
     return f"{card} has stayed at {shown:g} C while its power moved by {move:.0f} W: frozen" if move > watts else ""
 
 
-def _list_still(numbers: Sequence[tuple[float, float]]) -> Sequence[tuple[float, float]]:
-    """The last of them, from where on they are all the same."""
-    first = next((place + 1 for place in range(len(numbers) - 2, -1, -1) if numbers[place][1] != numbers[-1][1]), 0)
-    return numbers[first:]
+def _list_still(seen: View, quantity: str, card: str, source: str) -> list[tuple[float, float]]:
+    """When, and what it has read, newest first, as far back as that is all the same."""
+    run: list[tuple[float, float]] = []
+    for one in reversed(seen.window(quantity, card, source)):
+        if one.at < seen.now - WINDOW or (run and one.state is State.GOOD and one.value != run[0][1]):
+            break
+        if one.state is State.GOOD and isinstance(one.value, int | float):
+            run.append((one.at, float(one.value)))
+    return run
 
 
 def _measure_move(values: Sequence[float]) -> float:

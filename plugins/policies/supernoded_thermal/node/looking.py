@@ -8,6 +8,7 @@ from statistics import fmean
 import msgspec
 
 from supernoded.plugin import Level, Severity, State, Verdict, View
+from supernoded.plugin import list_numbers as list_fresh
 
 LEAST_FOR_A_SLOPE, LEAST_SPAN = 3, 8.0  # readings, and seconds between the first and the last of them
 
@@ -28,22 +29,33 @@ def list_numbers(seen: View, quantity: str, subject: str, since: float, source: 
     ]
 
 
+def find_latest(seen: View, quantity: str, subject: str, hold: float, source: str | None = None) -> tuple[float, float] | None:
+    """When, and what a source read last, if that is a GOOD number and not older than `hold` seconds."""
+    last = seen.last_good(quantity, subject, source)
+    if last is None or last.at < seen.now - hold or not isinstance(last.value, int | float):
+        return None
+    return last.at, float(last.value)
+
+
 def find_last(seen: View, quantity: str, subject: str, hold: float) -> Last | None:
     """The most that any source reads; where none is fresh, the most that one has read within `hold` seconds."""
-    sources = seen.sources(quantity, subject)
-    fresh = [number for source in sources if (number := seen.number(quantity, subject, source)) is not None]
+    fresh = list_fresh(seen, quantity, subject)
     if fresh:
         return Last(max(fresh))
-    old = [number for source in sources for _, number in list_numbers(seen, quantity, subject, seen.now - hold, source)[-1:]]
-    return Last(max(old), held=True) if old else None
+    old = _list_latest(seen, quantity, subject, hold)
+    return Last(max(value for _, value in old), held=True) if old else None
 
 
 def find_newest(seen: View, quantity: str, subject: str, hold: float) -> float | None:
     """What was read last, by whomever, if that is not older than `hold` seconds: one who looks seldom tells of what was."""
-    looks = [
-        one for source in seen.sources(quantity, subject) for one in list_numbers(seen, quantity, subject, seen.now - hold, source)[-1:]
-    ]
+    looks = _list_latest(seen, quantity, subject, hold)
     return max(looks)[1] if looks else None
+
+
+def _list_latest(seen: View, quantity: str, subject: str, hold: float) -> list[tuple[float, float]]:
+    """When, and what each source read last."""
+    looks = (find_latest(seen, quantity, subject, hold, source) for source in seen.sources(quantity, subject))
+    return [look for look in looks if look is not None]
 
 
 def measure_slope(numbers: Sequence[tuple[float, float]]) -> float | None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 import msgspec
 
 from supernoded.plugin import View
-from supernoded_thermal.node.looking import find_last, list_below, list_numbers, measure_rise, say_why
+from supernoded_thermal.node.looking import find_last, find_latest, list_below, list_numbers, measure_rise, say_why
 from supernoded_thermal.node.settings import NodeSettings
 
 OPTIC, OPTIC_LIMIT, PRESENT = "link.temperature", "link.temperature.high", "link.present"
@@ -56,8 +56,8 @@ def list_parts(seen: View, node: str, settings: NodeSettings) -> Iterator[Part]:
 
 def _find_limit(seen: View, quantity: str, subject: str) -> float | None:
     """The least that any source tells. A limit is a constant: one that is not read now still holds."""
-    told = [number for source in seen.sources(quantity, subject) for _, number in list_numbers(seen, quantity, subject, 0.0, source)[-1:]]
-    return min((number for number in told if number >= LEAST_LIMIT), default=None)
+    told = (find_latest(seen, quantity, subject, WINDOW, source) for source in seen.sources(quantity, subject))
+    return min((look[1] for look in told if look is not None and look[1] >= LEAST_LIMIT), default=None)
 
 
 def _read(seen: View, quantity: str, subject: str, limit: float, hold: float, is_optic: bool) -> Part:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from supernoded_isolation.evidence import JOB_VIEWS, Bounds, Evidence, find_blame, follow, say
 from supernoded_isolation.evidence.log_view import find_named
 from supernoded_isolation.evidence.pace import score
+from supernoded_isolation.evidence.words import DRIVER_VIEWS
 
 VIEWS = ["ranks", "peers", "pace", "tool", "bus", "memory", "network", "history"]
 BOUNDS = Bounds(2, 3)
@@ -28,8 +29,11 @@ PIECES = make_pieces(VIEWS, st.booleans())
 def test_no_blame_without_two_views_or_a_second_look(pieces: list[Evidence]) -> None:
     blame = find_blame(pieces, BOUNDS)
     settled = [one for one in pieces if not one.hang or one.looks >= BOUNDS.hang]
-    views = {one.view for one in settled}
-    two = len(views) >= 2 and bool(views - JOB_VIEWS)
+    told = frozenset(one.view for one in settled if not one.hang and one.view in DRIVER_VIEWS)
+    unseen = {one.view for one in settled if one.hang and one.view in DRIVER_VIEWS}
+    others = {one.view for one in settled} - DRIVER_VIEWS
+    both = any(one != other for one in unseen for other in unseen | told)  # what is said is of one moment here
+    two = both or (bool(told | unseen | others - JOB_VIEWS) and len(others | ({"driver"} if told | unseen else set())) >= 2)
     sure = any(one.grave and one.looks >= BOUNDS.grave for one in settled)
     assert bool(blame) is (two or sure)
     assert set(blame) <= set(pieces)
@@ -56,7 +60,7 @@ def test_only_a_later_look_counts() -> None:
 
 
 def test_memory_errors_stand_for_a_while() -> None:
-    marks = follow({}, [Evidence("memory", 10.0, "2 came")], 10.0, 60.0)
+    marks = follow({}, [Evidence("memory", 10.0, "2 came", passing=True)], 10.0, 60.0)
     assert follow(marks, [], 60.0, 60.0) == marks
     assert follow(marks, [], 70.0, 60.0) == {}
 

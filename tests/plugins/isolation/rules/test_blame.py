@@ -215,14 +215,6 @@ def test_a_save_or_an_evaluation_is_no_hang(court: Court, state: str) -> None:
     assert court.raised == set()
 
 
-def test_a_job_that_hangs_with_all_cards_well_is_started_anew_after_a_while(court: Court) -> None:
-    court.site.states = dict.fromkeys(court.site.places, "waiting")
-    court.run(5)
-    assert court.raised == set()
-    court.run(4)
-    assert court.raised == {("rank.silent", JOB)}
-
-
 def test_ranks_that_are_alone_on_their_nodes_hold_nobody_up(court: Court) -> None:
     """Each daemon calls its only rank silent; those that have all done the same step are a job that hangs."""
     court.site.states = dict.fromkeys(court.site.places, "silent")

@@ -33,6 +33,32 @@ def test_one_that_is_busy_while_the_others_wait() -> None:
     assert raised(run(Site())) == {CARD}
 
 
+def test_of_many_those_that_are_like_their_peers_are_spoken_of_once_a_minute_and_that_changes_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    whole, _ = speak()
+    monkeypatch.setattr("supernoded_isolation.rules.slow.MANY", 4)
+    some, counts = speak()
+    assert whole == some
+    assert Level.RAISED in (levels[CARD] for levels in some)
+    assert [look for look, count in enumerate(counts) if count > 1] == [0, 12, 24]
+
+
+def speak() -> tuple[list[dict[str, Level]], list[int]]:
+    """After each look the last level of each card, and of how many was spoken: one is slow for a while."""
+    site, memory, levels, told, counts = Site(), RULE.start(), dict[str, Level](), list[dict[str, Level]](), list[int]()
+    for look in range(26):
+        for rank, card in site.places.items():
+            site.more[card, "card.utilisation"] = 97.0 if card == CARD and 2 <= look < 18 else 60.0 + rank % 3
+            site.more[f"{JOB}/rank{rank}", "rank.step_time"] = 1.3
+        site.pass_time()
+        memory, verdicts = RULE.judge(site.see(RULE.watches), memory)
+        levels |= {one.subject: one.level for one in verdicts}
+        told.append(dict(levels))
+        counts.append(len(verdicts))
+    return told, counts
+
+
 def test_not_after_one_slow_step() -> None:
     assert raised(run(Site(), looks=3)) == set()
 

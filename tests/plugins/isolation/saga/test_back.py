@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
 from supernoded.plugin import Hold, Incident, Result, Severity
 from tests.plugins.isolation.saga.theatre import Theatre, but
-from tests.plugins.isolation.site import CARDS, SETTINGS, Site
+from tests.plugins.isolation.site import CARDS, JOB, SETTINGS, Site
 
 CARD = CARDS[2]
 LONG = 200  # turns: more than a probation
@@ -191,6 +192,17 @@ def test_a_cause_of_another_place_undoes_nothing() -> None:
     play.others = (shared(play, "cdu/1"),)
     play.run(20)
     assert play.kinds == ["card.test"]
+
+
+def test_software_that_was_named_long_before_undoes_nothing_and_at_the_same_time_it_does() -> None:
+    """Its job stood still all the same, and the card was blamed though that was known."""
+    for before, kinds in ((SETTINGS.software_s, ["card.test"]), (0.0, ["card.test", "card.unhold", "card.release"])):
+        play = out()
+        play.site.hung.clear()
+        cause = shared(play, JOB)
+        play.others = (msgspec.structs.replace(cause, kind="card.software", opened=play.incident.opened - before),)
+        play.run(20)
+        assert play.kinds == kinds
 
 
 def test_before_anything_but_the_hold_it_is_withdrawn() -> None:

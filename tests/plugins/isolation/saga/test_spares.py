@@ -11,7 +11,7 @@ from supernoded.plugin import Hold, Incident, Reading, Severity, Topology, World
 from supernoded.topology import CoolantLoop, Ring, RingLevel, Spare, Supernode
 from supernoded_isolation.saga.place import WATCHES
 from supernoded_isolation.saga.spares import choose_spare, measure_distance
-from tests.plugins.isolation.site import SITE, SPARES, TABLE, Site
+from tests.plugins.isolation.site import CARDS, JOB, SITE, SPARES, TABLE, Site
 
 NODES = [f"n{number}" for number in range(6)]
 BIG = Topology(
@@ -50,6 +50,30 @@ def test_a_card_of_a_replica_that_was_given_up_is_free_again() -> None:
     del site.places[7]
     site.pass_time(60.0)
     assert choose(site) == ("n1/card3", "n2/card0")
+
+
+def test_what_its_job_has_freed_comes_after_the_spares_and_for_that_job_alone() -> None:
+    """A replica of two ranks is given up, and the two behind it close up onto other numbers."""
+    site = Site(places=dict(enumerate(CARDS[:6])))
+    site.pass_time()
+    assert choose_spare("n0/card5", make_world(), site.see(WATCHES), TABLE, (), JOB) == ("n1/card3", "n2/card0")
+    site.places = dict(enumerate((*CARDS[:2], *CARDS[4:6])))
+    site.more[JOB, "job.plan"] = "tp=2 pp=1 dp=2 ep=1"
+    for _ in range(6):
+        site.pass_time()
+    for reading in ("rank2", "rank3"):  # as another node has told of them once
+        there = Reading(
+            subject=f"{JOB}/{reading}", quantity="rank.card", value=f"n0/card{reading[-1]}", unit="1", at=site.now - 20.0, source="z"
+        )
+        site.history.add([there], 13.0)
+    seen = site.see(WATCHES)
+    assert choose_spare("n0/card5", make_world(), seen, TABLE, (), JOB) == ("n1/card3", "n2/card0", "n0/card2", "n0/card3")
+    assert choose_spare("n0/card5", make_world(), seen, TABLE, (), "job/other") == ("n1/card3", "n2/card0")
+    held = Hold(id="h1", subject="n0/card2", serial="", reason="x", owner="isolation", placed=1.0)
+    assert choose_spare("n0/card5", make_world((held,)), seen, TABLE, SPARES, JOB) == ("n0/card3",)
+    site.more[JOB, "job.plan"] = "tp=4 pp=1 dp=1 ep=1"
+    site.pass_time()
+    assert choose_spare("n0/card5", make_world(), site.see(WATCHES), TABLE, SPARES, JOB) == (), "two ranks are no replica of four"
 
 
 def test_same_node_then_ring_then_loop_then_anywhere() -> None:

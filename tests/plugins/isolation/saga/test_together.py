@@ -118,3 +118,26 @@ def test_a_card_that_a_person_holds_is_no_spare() -> None:
     play.holds.append(Hold(id="h1", subject="n1", serial="", reason="new floor", owner="operator alice", placed=1.0))
     play.run()
     assert play.site.places[2] == "n2/card0"
+
+
+def test_a_rank_of_which_only_was_told_who_took_its_node_keeps_no_card_waiting() -> None:
+    """Nothing was done for it: its job stands as it did."""
+    play = silent()
+    told = Incident(
+        id="i-rank", kind="rank.silent", subject=f"{JOB}/rank2", scope="spares", opened=1.0, severity=Severity.CRITICAL, text="x"
+    )
+    play.others = (told,)
+    play.run()
+    assert play.kinds[-1] == "job.resume"
+
+
+def test_a_rank_whose_job_was_ended_for_it_does() -> None:
+    play = silent()
+    play.site.states = dict.fromkeys(play.site.places, "gone")
+    told = Incident(
+        id="i-rank", kind="rank.silent", subject=f"{JOB}/rank2", scope="spares", opened=1.0, severity=Severity.CRITICAL, text="x"
+    )
+    play.others = (told,)
+    play.site.pass_time()
+    play.run()
+    assert play.kinds == []

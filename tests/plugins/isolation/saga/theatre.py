@@ -11,9 +11,9 @@ import msgspec
 
 from supernoded.plugin import Case, Hold, Incident, Outcome, Result, Severity, Step, World
 from supernoded.topology.groups import drop_replica, format_plan, number_replica, parse_plan
-from supernoded_isolation.saga import ProcessRemedy, ReplaceRemedy
+from supernoded_isolation.saga import ProcessRemedy, RelocateRemedy, ReplaceRemedy
 from supernoded_isolation.settings import IsolationSettings
-from tests.plugins.isolation.site import CARDS, JOB, SETTINGS, SITE, TABLE, Site
+from tests.plugins.isolation.site import CARDS, JOB, SETTINGS, TABLE, Site
 
 Plan = Callable[[Step], Result]
 EFFECTIVE = {Result.DONE}
@@ -50,10 +50,12 @@ class Theatre:
     mapped: bool = False
     passed: set[tuple[str, str]] = field(default_factory=set)  # card and serial that passed a test
     faulty: set[str] = field(default_factory=set)  # spares that would fail a test
+    untestable: set[str] = field(default_factory=set)  # cards whose test cannot be begun, or not to its end
 
     def __post_init__(self) -> None:
         kinds: dict[str, Callable[[], Any]] = {
             "rank.silent": lambda: ProcessRemedy(TABLE, self.settings),
+            "job.lost": lambda: RelocateRemedy(TABLE, self.settings),
         }
         self.remedy = kinds.get(self.kind, lambda: ReplaceRemedy(self.kind, TABLE, self.settings))()
         self.site.pass_time()
@@ -71,9 +73,8 @@ class Theatre:
     @property
     def world(self) -> World:
         """As the remedy is told."""
-        return World(
-            topology=SITE, holds=tuple(hold for hold in self.holds if hold.stands(self.site.now)), incidents=(self.incident, *self.others)
-        )
+        standing = tuple(hold for hold in self.holds if hold.stands(self.site.now))
+        return World(topology=self.site.topology, holds=standing, incidents=(self.incident, *self.others))
 
     def case(self, running: frozenset[str] = frozenset()) -> Case:
         """As the remedy is told."""
@@ -112,6 +113,8 @@ class Theatre:
         text = f"{result.value} it is"
         if result is Result.DONE and step.kind == "card.test" and step.target in self.faulty:
             result, text = Result.UNCONFIRMED, "it came to nothing: it has failed"
+        if result is Result.DONE and step.kind == "card.test" and step.target in self.untestable:
+            result, text = Result.REFUSED, "it could not be done: cardctl cannot be started"
         if result in EFFECTIVE:
             self.apply(step)
         self.done[step.name] = Outcome(action=f"i-mine/{step.name}", result=result, text=text, at=self.site.now)
@@ -121,12 +124,14 @@ class Theatre:
         held = {hold.subject for hold in self.world.holds}
         match step.kind:
             case "card.hold":
-                assert step.target == self.subject or step.target in self.faulty | self.failed, "a healthy card is held"
+                out = {self.subject, *self.faulty, *self.failed, *(self.site.dead or ())}
+                assert step.target in out, "a healthy card or node is held"
             case "card.isolate":
                 assert step.target in held, "fenced without a hold"
             case "job.abort":
                 begun = any(step.kind == "job.abort" for step in self.log)  # it may have ended: then it is not left half way
-                assert self.kind == "rank.silent" or self.subject in held or begun, "a job is ended for a card that is not held"
+                there = self.kind == "job.lost" and (held or not self.site.mute)
+                assert self.kind == "rank.silent" or self.subject in held or begun or there, "a job is ended for a card that is not held"
             case "job.remap":
                 moved = json.loads(step.details["cards"])
                 assert self.stands, "a new map for a job that runs"
@@ -135,11 +140,17 @@ class Theatre:
                 assert all((card, self.serial(card)) in self.passed for card in moved.values()), "an untested spare is used"
             case "job.resume":
                 assert self.stands, "a running job is started"
-                assert self.mapped or self.kind == "rank.silent", "started again on the card that is out"
+                back = self.kind == "job.lost" and not self.site.mute
+                assert self.mapped or self.kind == "rank.silent" or back, "started again on the card that is out"
             case "card.unhold":
                 assert (step.target, self.serial(step.target)) in self.passed or not self.fenced(step.target), "let go without a test"
             case "card.release":
                 assert step.target not in held, "given back while it is held"
+            case "node.drain":
+                assert self.settings.drain, "drained though nobody wants that"
+                assert any(subject.startswith(f"{step.target}/") for subject in held), "drained without a card that is held"
+            case "node.release":
+                assert not any(subject.startswith(f"{step.target}/") for subject in held), "put back while a card of it is out"
             case _:
                 assert step.kind in {"notify", "card.capture", "card.test", "job.checkpoint", "job.stop"}, step.kind
         assert step.patience > 0.0
@@ -205,7 +216,9 @@ class Theatre:
             del self.site.places[rank]
         if ranks:
             plan = parse_plan(str(self.site.more[JOB, "job.plan"]))
-            self.site.more[JOB, "job.plan"] = format_plan(drop_replica(plan, number_replica(plan, ranks[0]))[0])
+            for number in sorted({number_replica(plan, rank) for rank in ranks}, reverse=True):
+                plan, _ = drop_replica(plan, number)
+            self.site.more[JOB, "job.plan"] = format_plan(plan)
 
     @property
     def kinds(self) -> list[str]:

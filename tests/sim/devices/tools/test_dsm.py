@@ -44,6 +44,18 @@ def test_sync_snapshot_verify() -> None:
     assert (torn.rc, torn.err) == (1, "dsm_snapshot: snapshot ckpt_2: checksum mismatch\n")
 
 
+def test_what_is_removed_is_not_listed_any_more() -> None:
+    desk = Desk()
+    desk.play(2.0)
+    finish(desk, "dsm_sync_all")
+    finish(desk, "dsm_snapshot --name a")
+    finish(desk, "dsm_snapshot --name b")
+    assert finish(desk, "dsm_snapshot --delete a")[:2] == (0, "Snapshot a removed\n")
+    assert [line.split()[0] for line in run(desk, "dsm_snapshot --list").out.splitlines()] == ["b"]
+    again = run(desk, "dsm_snapshot --delete a")
+    assert (again.rc, again.err) == (1, "dsm_snapshot: pool: there is no snapshot 'a' to remove\n")
+
+
 def test_without_the_kernels_parameter_atomic_is_a_warning_and_a_torn_snapshot() -> None:
     desk = Desk()
     desk.play(2.0)

@@ -243,12 +243,19 @@ def test_a_whole_replica_is_given_up_and_the_others_go_on() -> None:
     assert len([load for load in job.list_loads(state) if load > 0.5]) == 6
 
 
+def test_two_replicas_are_given_up_at_once() -> None:
+    state = job.apply(job.apply(begin_replicas(), AbortCollective("train")), RemapRanks("train", {}, (0, 1, 4, 5)))
+    assert (ask(state, "job.world_size"), ask(state, "job.replicas"), ask(state, "job.tensor")) == (4.0, 2.0, 2.0)
+    assert [ask(state, "rank.card", rank) for rank in range(4)] == ["n0/card2", "n0/card3", "n1/card2", "n1/card3"]
+
+
 @pytest.mark.parametrize(
     ("drop", "cards", "words"),
     [
         ((1,), {}, "no whole replica; with rank 1 go 0 to 1"),
         ((1, 2), {}, "no whole replica"),
-        ((0, 1, 2, 3), {}, "no whole replica"),
+        ((0, 1, 2), {}, "no whole replica"),
+        (tuple(range(8)), {}, "its only replica"),
         ((9,), {}, "rank9: no such rank"),
         ((0, 1), {1: "n1/card3"}, "rank1: is to be given up and to be moved"),
         ((0, 1), {2: "n1/card3"}, "two ranks on n1/card3"),

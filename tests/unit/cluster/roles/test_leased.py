@@ -140,6 +140,15 @@ def test_while_it_is_kept_it_is_told_as_a_trouble(tmp_path: Path) -> None:
     assert [tenure.bridging for tenure in site.rivals["n0"].seats.tenures] == [True]
 
 
+def test_a_standby_that_starts_anew_keeps_the_promise_of_its_earlier_life(tmp_path: Path) -> None:
+    """It does not know what it has promised, and may reach the database before the holder does."""
+    site = play(
+        tmp_path, direct(at(21.7, "stall"), at(27.78, "kill", "n1"), at(27.88, "start", "n1"), at(27.88, "answer")), 45.0, seed=42, skew=0.0
+    )
+    assert site.clashes == []
+    assert {site.holder(CDU, second) for second in range(20, 45)} == {"n0"}
+
+
 @pytest.mark.parametrize("seconds", [-3600.0, 3600.0])
 def test_a_clock_that_is_set_keeps_nobody_from_his_role_for_long(tmp_path: Path, seconds: float) -> None:
     site = play(tmp_path, direct(at(10.0, "set forth" if seconds > 0 else "set back", "n0")), 30.0)

@@ -70,7 +70,14 @@ def read(text: str) -> Settings | list[str]:
         ("[vault.interval]\nleast_s = 7200", "is above most_s = 3600"),
         ('[vault.dsm]\ntake = ["dsm_snapshot", "{name}"]', "has no --atomic"),
         ('[vault.dsm]\nverify = ["true"]', "has no {name}"),
-        ('[vault.dsm]\ntake = ["dsm_snapshot", "{name}", "--atomic", "lz4"]', "refused by policy (C13)"),
+        *(
+            (f'[vault.dsm]\ntake = ["dsm_snapshot", "{{name}}", "--atomic", {words}]', "refused by policy (C13)")
+            for words in ('"lz4"', '"--compress=lz4"', '"--compress", "LZ4"', '"-Clz4"', '"--compress", "Lz4:9"')
+        ),
+        ('[vault.dsm]\nverify = ["dsm_snapshot", "{name}", "--as=LZ4"]', "refused by policy (C13)"),
+        ('[vault.dsm]\nverified = " "', "is empty, so any answer would verify a snapshot"),
+        ("[vault.dsm]\nsync = []", "vault.dsm.sync"),
+        ("[vault.dsm]\neach = true", "needs a folder to publish in"),
     ],
 )
 def test_settings_that_cannot_be_are_refused_with_a_remedy(text: str, words: str) -> None:
@@ -84,7 +91,15 @@ def test_a_packing_that_the_limits_refuse_is_not_used(tmp_path: Path) -> None:
     settings = read(text + '[limits.checkpoint]\ncompress = "gzip"\ncompress_denied = ["lz4", "zstd"]\n')
     assert isinstance(settings, Settings)
     with pytest.raises(SettingsError, match=r"refused by limits\.checkpoint\.compress_denied"):
-        build(settings, SystemFiles(), ManualClock())
+        build(settings, SystemFiles(), ManualClock(), 1)
+
+
+def test_a_snapshot_is_packed_with_nothing_that_the_limits_refuse(tmp_path: Path) -> None:
+    text = f'[vault]\nshared = "{tmp_path}/a"\n[vault.dsm]\ntake = ["t", "{{name}}", "--atomic", "--compress=GZIP"]\n'
+    settings = read(text + '[limits.checkpoint]\ncompress_denied = ["gzip"]\n')
+    assert isinstance(settings, Settings)
+    with pytest.raises(SettingsError, match=r"vault\.dsm\.take packs with gzip"):
+        build(settings, SystemFiles(), ManualClock(), 1)
 
 
 def test_the_tiers_of_the_defaults() -> None:

@@ -32,7 +32,7 @@ class OnSim(Table, frozen=True, kw_only=True):
     """Runs in virtual time."""
 
     seeds: Annotated[int, about("how many seeds a run without --seed takes", ge=1, le=10_000)] = 1
-    max_wall: Annotated[float, about("real time that one run may take", unit="s", gt=0, le=86_400)] = 60.0
+    max_wall: Annotated[float, about("real time that one run may take", unit="s", gt=0, le=86_400)] = 240.0
 
 
 class OnBench(Table, frozen=True, kw_only=True):

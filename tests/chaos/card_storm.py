@@ -17,11 +17,15 @@ from sim_hardware.loop.play import virtual_time
 from sim_hardware.plant.words import PlantError
 from tests.chaos.card_judging import Row, ask, read_holds, read_rows
 from tests.chaos.card_site import CODE, FOURTH, JOB, LEASED, NODES, CardSite, make_rack
+from tests.chaos.card_spares import Blow, Glimpse, Held, glimpse, judge_holds, judge_replicas, read_past_holds
 
 BEGINS, QUIET, ENDS = 20.0, 840.0, 1200.0  # virtual seconds: no fault lasts beyond `QUIET`
+OUTAGE = 200.0  # s: longer than probations, resends, leases and what a hold is asked for, shorter than spares are waited for
 GAP = (20.0, 100.0)  # s between two faults
+SOON = (1.0, 20.0)  # s from an outage to the card that fails in it: only then is there anything to get wrong
 CARDS = tuple(f"{node}/card{slot}" for node in NODES for slot in range(2))
 DAEMONS = (*NODES, FOURTH)
+MACHINES = (*DAEMONS, "broker", "database")
 MOST_OUT = 4  # breakers.cards_out, as it comes
 SETTINGS = f"{LEASED}probation_s = 60.0\nretest_s = 120.0\nagain_s = 300.0\n"
 
@@ -29,40 +33,32 @@ KINDS: Mapping[str, tuple[Sequence[str], tuple[float, float], Mapping[str, Any]]
     "card.hang": (CARDS, (60.0, 240.0), {}),
     "card.code": (CARDS, (60.0, 240.0), {"code": CODE}),
     "job.rank_silent": (tuple(f"{JOB}/rank{rank}" for rank in range(4)), (30.0, 120.0), {}),
-    "daemon.killed": (DAEMONS, (1.0, 30.0), {}),
-    "broker.lost": (("broker",), (2.0, 30.0), {}),
-    "net.partition": (("network",), (5.0, 40.0), {}),
-    "database.lost": (("database",), (2.0, 40.0), {}),
+    "daemon.killed": (DAEMONS, (1.0, OUTAGE), {}),
+    "broker.lost": (("broker",), (2.0, OUTAGE), {}),
+    "net.partition": (("network",), (5.0, OUTAGE), {}),
+    "database.lost": (("database",), (2.0, OUTAGE), {}),
     "node.clock": (DAEMONS, (10.0, 60.0), {"seconds": 120.0}),
 }
-
-
-@dataclass(frozen=True)
-class Blow:
-    """One fault of a storm."""
-
-    at: float
-    until: float
-    kind: str
-    target: str
-    parameters: Mapping[str, Any]
+TROUBLES = ("card.hang", "card.code", "job.rank_silent")
+OUTAGES = ("daemon.killed", "broker.lost", "net.partition", "database.lost")
 
 
 def draw_storm(seed: int) -> tuple[Blow, ...]:
     """The faults of a seed, in the order in which they begin; one of a kind and target ends before the next begins."""
-    dice, at, blows = Random(f"storm {seed}"), BEGINS, list[Blow]()
+    dice, at, blows, kinds = Random(f"storm {seed}"), BEGINS, list[Blow](), tuple(KINDS)
     free: dict[tuple[str, str], float] = {}
     while at < QUIET:
-        kind = dice.choice(list(KINDS))
+        kind = dice.choice(kinds)
         targets, (least, most), parameters = KINDS[kind]
         target, lasts = dice.choice(targets), dice.uniform(least, most)
         if kind == "net.partition":
-            parameters = {"groups": " ".join(dice.sample(DAEMONS, dice.choice((1, 1, 2))))}
+            parameters = {"groups": " ".join(dice.sample(MACHINES, dice.choice((1, 2, 3))))}
         if free.get((kind, target), 0.0) < at:
             until = min(at + lasts, QUIET)
             blows.append(Blow(at, until, kind, target, parameters))
             free[kind, target] = until + 1.0
-        at += dice.uniform(*GAP)
+        kinds, gap = (TROUBLES, SOON) if kind in OUTAGES else (tuple(KINDS), GAP)
+        at += dice.uniform(*gap)
     return tuple(blows)
 
 
@@ -70,9 +66,8 @@ def draw_storm(seed: int) -> tuple[Blow, ...]:
 class Aftermath:
     """What was seen while it blew, and what is left."""
 
-    blows: tuple[Blow, ...]
+    blows: Sequence[Blow]
     isolated: set[str]  # at any time
-    suspects: set[str]  # cards that had a fault, or a rank that was silent on them
     most_out: int
     state: str
     steps: float  # of the job in the last minute
@@ -80,11 +75,15 @@ class Aftermath:
     rows: list[Row]
     holds: dict[str, list[tuple[str, str, str]]]
     open_: set[str]  # subjects of the open incidents
+    seen: list[Glimpse]
+    ended: list[float]  # when the job's collective was
+    struck: dict[str, float]  # when each of the suspects first was
+    past: list[Held]  # holds of all daemons, lifted or not
     failures: list[str] = field(default_factory=list)
 
     def faults(self) -> Iterator[str]:
         """Everything that must not be."""
-        if healthy := sorted(self.isolated - self.suspects):
+        if healthy := sorted(self.isolated - set(self.struck)):
             yield f"{healthy} were isolated, and nothing was wrong with them"
         if self.most_out > MOST_OUT:
             yield f"{self.most_out} cards were out at once"
@@ -100,18 +99,20 @@ class Aftermath:
                 yield f"hold {id_} on {subject} is of {owner!r}"
             elif subject not in self.open_:
                 yield f"hold {id_} of {owner} on {subject} has no open incident that would lift it"
+        yield from judge_replicas(self.seen, self.ended, self.blows, self.past)
+        yield from sorted(set(judge_holds(self.past, self.struck)))
         yield from self.failures
 
 
-def play_storm(folder: Path, seed: int) -> Aftermath:
-    """Play it in a folder of its own."""
+def play_storm(folder: Path, seed: int, blows: Sequence[Blow] = (), ends: float = ENDS) -> Aftermath:
+    """Play it in a folder of its own: the faults of the seed, or others that are given, until `ends` in virtual seconds."""
     folder.mkdir(parents=True, exist_ok=True)
     loop = SimLoop(seed)
-    site, blows = CardSite(loop, folder, settings=SETTINGS, rack=make_rack(fourth=True)), draw_storm(seed)
-    isolated, suspects, outs, steps = set[str](), set[str](), [0], list[float]()
+    site, blows = CardSite(loop, folder, settings=SETTINGS, rack=make_rack(fourth=True)), blows or draw_storm(seed)
+    isolated, struck, outs, steps, seen = set[str](), dict[str, float](), [0], list[float](), list[Glimpse]()
 
     def strike(blow: Blow) -> None:
-        suspects.add(site.find_rank(int(blow.target[-1])) if blow.kind == "job.rank_silent" else blow.target)
+        struck.setdefault(site.find_rank(int(blow.target[-1])) if blow.kind == "job.rank_silent" else blow.target, loop.time())
         with suppress(FaultError, PlantError):  # what cannot be broken now is not
             site.begin(blow.kind, blow.target, **blow.parameters)
 
@@ -123,7 +124,8 @@ def play_storm(folder: Path, seed: int) -> Aftermath:
         out = site.list_isolated()
         isolated.update(out)
         outs.append(len(out))
-        if loop.time() > ENDS - 60.0:
+        seen.append(glimpse(site))
+        if loop.time() > ends - 60.0:
             steps.append(float(site.sense("job.step")))
         loop.after(1.0, look)
 
@@ -133,12 +135,11 @@ def play_storm(folder: Path, seed: int) -> Aftermath:
             for blow in blows:
                 loop.at(blow.at, partial(strike, blow))
                 loop.at(blow.until, partial(lift, blow))
-            await asyncio.sleep(ENDS)
+            await asyncio.sleep(ends)
             names = [folder / "database.db", *(folder / node / "journal.db" for node in site.nodes)]
             return Aftermath(
                 blows=blows,
                 isolated=isolated,
-                suspects=suspects,
                 most_out=max(outs),
                 state=str(site.sense("job.state")),
                 steps=steps[-1] - steps[0],
@@ -146,6 +147,10 @@ def play_storm(folder: Path, seed: int) -> Aftermath:
                 rows=read_rows(site),
                 holds=read_holds(site),
                 open_={row[0] for name in names for row in ask(name, "SELECT subject FROM incidents WHERE closed IS NULL")},
+                seen=seen,
+                ended=[one.at for one in site.rig.world.happened if one.kind == "job.aborted"],
+                struck=struck,
+                past=read_past_holds(site),
                 failures=[f"{failure.process}: {failure.message}: {failure.error!r}" for failure in loop.failures],
             )
 

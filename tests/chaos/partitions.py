@@ -40,9 +40,9 @@ per_hour = 100
 Sides = tuple[tuple[str, ...], ...]
 
 
-def list_shapes(sides: int) -> Iterator[Sides]:
+def list_shapes(sides: int, names: Sequence[str] = NODES) -> Iterator[Sides]:
     """Every way in which the nodes fall into so many sides, with broker and database on any of them or on none."""
-    for nodes in _split(NODES, sides):
+    for nodes in _split(names, sides):
         for broker, database in itertools.product(range(sides + 1), repeat=2):
             groups = [*map(list, nodes), [], []]
             groups[min(sides, broker)].append(BROKER)

@@ -10,11 +10,12 @@ from random import Random
 
 import pytest
 
+from tests.chaos import card_cuts
 from tests.chaos.card_saga import find_seed
 from tests.chaos.partitions import BROKER, DATABASE, Seen, list_shapes, play_partition
 from tests.sim.cluster.five import NODES
 
-SAMPLE = 3  # shapes of two sides, and as many of three
+SAMPLE = 2  # shapes of two sides, and as many of three
 WHOLE = [("n0", "n1", "n3", BROKER, DATABASE), ("n2", "n4")]
 
 pytestmark = pytest.mark.timeout(300)
@@ -38,6 +39,14 @@ def test_the_greater_side_with_everything_goes_on(tmp_path: Path) -> None:
     seen = play_partition(tmp_path, tuple(WHOLE))
     assert list(seen.faults()) == []
     assert {node for node, result in seen.done.items() if result == "done"} == {"n0", "n1", "n3"}
+
+
+def test_a_card_that_is_being_replaced_is_replaced_in_the_end_and_once(tmp_path: Path) -> None:
+    seed = find_seed()
+    shape = Random(seed).choice(card_cuts.SHAPES)
+    seen = card_cuts.play_cut(tmp_path, shape)
+    assert list(seen.faults()) == [], f"seed {seed}: {shape}"
+    assert len(seen.ended) == 1, f"seed {seed}: {shape}"
 
 
 def test_canary_a_side_that_counts_itself_the_greater_is_caught(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""Every turn of every daemon during both card sagas, all shapes of partitions, and storms: hours on two cores.
+"""Every turn of every daemon during both card sagas, all shapes of partitions, also during one of these, and storms: hours on two cores.
 
 `make test` does not collect this file, as its name does not begin with `test`; `make long` names the pattern.
 """
@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from sim_hardware.loop.explorer import Crash, How
+from tests.chaos import card_cuts
 from tests.chaos.card_judging import NEVER, STEPS
 from tests.chaos.card_saga import References, play_saga
 from tests.chaos.card_site import FOURTH, NODES
@@ -73,6 +74,13 @@ def test_at_most_the_greater_side_takes_out_and_all_agree_once_it_is_whole(tmp_p
     assert list(play_partition(tmp_path, shape).faults()) == []
 
 
-@pytest.mark.parametrize("seed", range(1000, 1200))
+@pytest.mark.parametrize("shape", card_cuts.SHAPES, ids=["|".join("+".join(side) for side in shape) for shape in card_cuts.SHAPES])
+def test_a_card_that_is_being_replaced_is_replaced_in_the_end_and_once(tmp_path: Path, shape: Sides) -> None:
+    seen = card_cuts.play_cut(tmp_path, shape)
+    assert list(seen.faults()) == []
+    assert len(seen.ended) == 1
+
+
+@pytest.mark.parametrize("seed", range(1000, 1300))
 def test_a_storm_leaves_everything_as_it_must_be(tmp_path: Path, seed: int) -> None:
     assert list(play_storm(tmp_path, seed).faults()) == []

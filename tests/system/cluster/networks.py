@@ -9,7 +9,9 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
+import socket
 import subprocess
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -19,6 +21,11 @@ SITE = "10.77.0.1"  # where broker and database listen
 FIRST = 11  # last number of the first node's address
 CAP_NET_ADMIN, CAP_SYS_ADMIN = 12, 21  # linux/capability.h
 WITHIN = 20  # seconds for one call of ip or nft
+LISTEN = """\
+import socket, sys
+port, line = socket.create_server((sys.argv[1], 0)), socket.socket(fileno=int(sys.argv[2]))
+socket.send_fds(line, [b"."], [port.fileno()])
+"""
 CHAINS = """\
 add table inet cut
 add chain inet cut in {{ type filter hook input priority 0; }}
@@ -111,6 +118,15 @@ class Network:
     def enter(self) -> Sequence[str]:
         """What to put before a command so that it runs beside the bridge."""
         return (find("ip"), "netns", "exec", self.space)
+
+    def listen(self) -> socket.socket:
+        """A port of the site's address, for a server of this very process: made in the namespace and handed out."""
+        ours, theirs = socket.socketpair()
+        with ours, theirs:
+            command = (*self.enter, sys.executable, "-c", LISTEN, SITE, str(theirs.fileno()))
+            subprocess.run(command, pass_fds=[theirs.fileno()], timeout=WITHIN, check=True)
+            _, (port,), _, _ = socket.recv_fds(ours, 1, 1)
+        return socket.socket(fileno=port)
 
     @contextmanager
     def place(self, index: int) -> Iterator[Place]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from types import ModuleType
 
 import psycopg
 from psycopg.rows import class_row
@@ -42,7 +44,7 @@ clear_after_s = 5
 NODE = """
 [[nodes]]
 name = "{name}"
-cards = 2
+cards = {cards}
 address = "{address}:22"
 """
 WARD = """
@@ -52,6 +54,33 @@ mode = "act"
 folder = "{ward}"
 """
 QUIET = 'plugins_off = ["ascend", "fabric", "hwmon", "link_ber", "nvidia", "power", "thermal"]'  # what this machine has none of
+
+
+@dataclass(frozen=True)
+class Fitting:
+    """What the nodes of a site have beside what every site has."""
+
+    tables: str = ""  # the same on all of them
+    keys: str = QUIET  # of no table
+    cards: int = 2  # of each node
+    term: float = TERM  # s of a lease
+    tools: Path | None = None  # a folder whose `<node>/bin` has what that node finds by its name
+    policies: tuple[ModuleType, ...] = ()  # of the test's own
+    own: Mapping[str, str] = field(default_factory=dict)  # tables of one node alone, by its name
+
+    def equip(self, node: str) -> dict[str, str]:
+        """The environment of a node's daemon."""
+        return {"PATH": f"{self.tools / node / 'bin'}:{os.environ.get('PATH', os.defpath)}"} if self.tools is not None else {}
+
+    def install(self, folder: Path) -> dict[str, str]:
+        """Make the policies of the test's own known to whoever has this environment."""
+        for module in (sick, *self.policies):
+            name = module.__name__.rpartition(".")[2]
+            path = install(folder, name, f"{name}_policy", Path(str(module.__file__)).read_text())
+        return {"PYTHONPATH": path}
+
+
+PLAIN = Fitting()
 
 
 @dataclass
@@ -148,6 +177,13 @@ class Site:
             rows = await (await connection.execute(query)).fetchall()
         return {lease.role: lease for lease in rows}
 
+    async def read_until(self, role: str) -> float:
+        """When the newest lease of a role ends or has ended, by the database's clock."""
+        async with await psycopg.AsyncConnection.connect(self.ledger, autocommit=True) as connection:
+            row = await (await connection.execute("SELECT until FROM leases WHERE role = %s", (role,))).fetchone()
+        assert row is not None
+        return float(row[0])
+
     async def wait_for_lease(self, role: str, fits: Callable[[Lease], object] = bool, within: float = PATIENCE) -> Lease:
         """The lease of a role as soon as it fits."""
         lease: Lease | None = None
@@ -163,10 +199,11 @@ class Site:
             raise AssertionError(f"the lease of {role} did not become so within {within:g} s: {lease}\n{logs}") from None
 
 
-def write_tables(places: Sequence[Place], database: str, more: str) -> str:
+def write_tables(places: Sequence[Place], database: str, fitting: Fitting) -> str:
     """The tables that all nodes of the site share."""
-    nodes = "".join(NODE.format(name=name, address=place.address) for name, place in zip(NODES, places, strict=True))
-    return TABLES.format(database=database, term=TERM, nodes=nodes, more=more)
+    named = zip(NODES, places, strict=True)
+    nodes = "".join(NODE.format(name=name, cards=fitting.cards, address=place.address) for name, place in named)
+    return TABLES.format(database=database, term=fitting.term, nodes=nodes, more=fitting.tables)
 
 
 def make_keys(folder: Path) -> Office:
@@ -185,7 +222,9 @@ def read_handout(office: Office, name: str, file: str, *, broker: bool = False) 
 
 
 @asynccontextmanager
-async def running_site(folder: Path, network: Network, database: Cluster, more: str = "", *, start: bool = True) -> AsyncIterator[Site]:
+async def running_site(
+    folder: Path, network: Network, database: Cluster, fitting: Fitting = PLAIN, *, start: bool = True
+) -> AsyncIterator[Site]:
     """Three nodes whose daemons are ready, unless they are not to start; all of it ends with the context."""
     url = database.new_database()
     ledger = database.local_url(url.rpartition("/")[2])
@@ -197,13 +236,12 @@ async def running_site(folder: Path, network: Network, database: Cluster, more: 
         await broker.start()
         ear = await stack.enter_async_context(listening(broker))
         places = [stack.enter_context(network.place(index)) for index in range(len(NODES))]
-        tables = write_tables(places, url, more)
-        members, environment = [], {"PYTHONPATH": install(folder / "plugins", "sick", "sick_policy", Path(sick.__file__).read_text())}
+        tables, members, environment = write_tables(places, url, fitting), [], fitting.install(folder / "plugins")
         for name, place in zip(NODES, places, strict=True):
             ward = folder / name / "ward"
             ward.mkdir(parents=True)
-            own = f"{tables}\n{read_handout(office, name, 'supernoded.toml')}\n{WARD.format(ward=ward)}"
-            daemon = Daemon(folder / name, own, QUIET, environment, name=name, enter=place.enter)
+            own = "\n".join((tables, read_handout(office, name, "supernoded.toml"), WARD.format(ward=ward), fitting.own.get(name, "")))
+            daemon = Daemon(folder / name, own, fitting.keys, environment | fitting.equip(name), name=name, enter=place.enter)
             members.append(Member(place, await stack.enter_async_context(daemon), ward))
         if start:
             await asyncio.gather(*(member.daemon.start(STARTS_WITHIN) for member in members))

@@ -18,7 +18,9 @@ from supernoded.wire import Wires
 Verb = Literal["isolate", "release", "test", "drain", "undrain"]
 
 LAST_WORDS = 300  # characters of what a program printed last that are passed on (ours)
-UNSTARTED = (126, 127)  # codes by which a shell says that it could not start what it should (POSIX.1-2017, Shell, 2.8.2)
+# Codes that are no verdict: 75 is "not now" (EX_TEMPFAIL of BSD's sysexits.h), and by the others a shell says that it could not start what
+# it should (POSIX.1-2017, Shell, 2.8.2).
+NO_VERDICT = (75, 126, 127)
 _BLANK = re.compile(rf"\{{({'|'.join(BLANKS)})\}}")
 
 
@@ -58,8 +60,8 @@ class SiteHooks:
     async def call(self, verb: Verb, occasion: Occasion) -> str:
         """Run it to its end, and give what it printed last.
 
-        Raises FailedError when it ends with a code that is its own; another WireError when it cannot be started, as a shell tells by
-        `UNSTARTED`, or is killed, for its time or by a signal.
+        Raises FailedError when it ends with a code that is its own; another WireError when it cannot do it now or cannot be
+        started, as `NO_VERDICT` tells, or is killed, for its time or by a signal.
         """
         words = self._words(verb)
         fixed = tuple(takewhile(lambda word: _BLANK.search(word) is None, words)) or words[:1]
@@ -71,7 +73,7 @@ class SiteHooks:
         if answer.code != 0:
             how = f"ended with code {answer.code}" if answer.code > 0 else f"was ended by signal {-answer.code}"
             text = f"[hooks] {verb}: {' '.join((*fixed, *arguments))[:LAST_WORDS]} {how}{': ' if said else ''}{said}"
-            raise FailedError(text) if answer.code > 0 and answer.code not in UNSTARTED else WireError(text)
+            raise FailedError(text) if answer.code > 0 and answer.code not in NO_VERDICT else WireError(text)
         return find_last_words(answer.out) or said
 
     def _words(self, verb: Verb) -> tuple[str, ...]:

@@ -21,13 +21,16 @@ from tests.chaos.card_spares import Blow, Glimpse, Held, glimpse, judge_holds, j
 
 BEGINS, QUIET, ENDS = 20.0, 840.0, 1200.0  # virtual seconds: no fault lasts beyond `QUIET`
 OUTAGE = 200.0  # s: longer than probations, resends, leases and what a hold is asked for, shorter than spares are waited for
-GAP = (20.0, 100.0)  # s between two faults
-SOON = (1.0, 20.0)  # s from an outage to the card that fails in it: only then is there anything to get wrong
+GAP = (20.0, 100.0)  # s between two pairs of faults
+SOON = (1.0, 40.0)  # s between an outage and the card that fails, whichever comes first: so that they fall into each other
 CARDS = tuple(f"{node}/card{slot}" for node in NODES for slot in range(2))
 DAEMONS = (*NODES, FOURTH)
 MACHINES = (*DAEMONS, "broker", "database")
 MOST_OUT = 4  # breakers.cards_out, as it comes
-SETTINGS = f"{LEASED}probation_s = 60.0\nretest_s = 120.0\nagain_s = 300.0\n"
+SETTINGS = (
+    f"{LEASED}probation_s = 60.0\nretest_s = 120.0\nagain_s = 300.0\n"
+    "[guards]\nattempts_per_subject = 50\n[breakers]\nper_hour = 50\nper_cause = 50\n"  # or a storm would be over after the third card
+)
 
 KINDS: Mapping[str, tuple[Sequence[str], tuple[float, float], Mapping[str, Any]]] = {
     "card.hang": (CARDS, (60.0, 240.0), {}),
@@ -39,27 +42,30 @@ KINDS: Mapping[str, tuple[Sequence[str], tuple[float, float], Mapping[str, Any]]
     "database.lost": (("database",), (2.0, OUTAGE), {}),
     "node.clock": (DAEMONS, (10.0, 60.0), {"seconds": 120.0}),
 }
-TROUBLES = ("card.hang", "card.code", "job.rank_silent")
-OUTAGES = ("daemon.killed", "broker.lost", "net.partition", "database.lost")
+TROUBLES, OUTAGES = tuple(KINDS)[:3], tuple(KINDS)[3:]
 
 
 def draw_storm(seed: int) -> tuple[Blow, ...]:
     """The faults of a seed, in the order in which they begin; one of a kind and target ends before the next begins."""
-    dice, at, blows, kinds = Random(f"storm {seed}"), BEGINS, list[Blow](), tuple(KINDS)
+    dice, at, blows = Random(f"storm {seed}"), BEGINS, list[Blow]()
     free: dict[tuple[str, str], float] = {}
     while at < QUIET:
-        kind = dice.choice(kinds)
-        targets, (least, most), parameters = KINDS[kind]
-        target, lasts = dice.choice(targets), dice.uniform(least, most)
-        if kind == "net.partition":
-            parameters = {"groups": " ".join(dice.sample(MACHINES, dice.choice((1, 2, 3))))}
-        if free.get((kind, target), 0.0) < at:
-            until = min(at + lasts, QUIET)
-            blows.append(Blow(at, until, kind, target, parameters))
-            free[kind, target] = until + 1.0
-        kinds, gap = (TROUBLES, SOON) if kind in OUTAGES else (tuple(KINDS), GAP)
-        at += dice.uniform(*gap)
+        pair = [dice.choice(TROUBLES), dice.choice(OUTAGES)]
+        for kind, gap in zip(dice.sample(pair, 2), (SOON, GAP), strict=True):
+            blow = _draw_blow(dice, at, kind)
+            if free.get((kind, blow.target), 0.0) < at < QUIET:
+                blows.append(blow)
+                free[kind, blow.target] = blow.until + 1.0
+            at += dice.uniform(*gap)
     return tuple(blows)
+
+
+def _draw_blow(dice: Random, at: float, kind: str) -> Blow:
+    targets, (least, most), parameters = KINDS[kind]
+    target, until = dice.choice(targets), min(at + dice.uniform(least, most), QUIET)
+    if kind == "net.partition":
+        parameters = {"groups": " ".join(dice.sample(MACHINES, dice.choice((1, 2, 3))))}
+    return Blow(at, until, kind, target, parameters)
 
 
 @dataclass

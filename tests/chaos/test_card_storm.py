@@ -19,4 +19,5 @@ def test_storms_have_every_kind_and_end_in_time() -> None:
 
 
 def test_a_storm_leaves_everything_as_it_must_be(tmp_path: Path) -> None:
-    assert list(play_storm(tmp_path, 1).faults()) == []
+    seed = 2  # its broker is lost between a hold and the test of a spare: once a replica was given up for that
+    assert list(play_storm(tmp_path, seed).faults()) == []

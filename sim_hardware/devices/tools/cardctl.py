@@ -14,12 +14,12 @@ from sim_hardware.plant.words import OrderError
 
 FENCE_S = 0.3  # ours
 TEST_S = 5.0  # ours: matrix products and a pass over the memory
-USAGE, BUSY = 2, 3  # exit codes
+USAGE, BUSY = 2, 75  # exit codes; 75 is "not now" (EX_TEMPFAIL of BSD's sysexits.h)
 _VERBS = ("isolate", "release", "test")
 
 
 def cardctl(argv: Sequence[str], panel: Panel, node: str, _state: ToolState) -> Run:
-    """Codes: 0 done or passed, also when it was so already; 1 failed; 2 wrong arguments; 3 a rank is on the card that is to be tested."""
+    """Codes: 0 done or passed, also when it was so already; 1 failed; 2 wrong arguments; 75 a rank is on the card that is to be tested."""
     if len(argv) != 2 or argv[0] not in _VERBS:
         return Run(USAGE, err=f"usage: cardctl {'|'.join(_VERBS)} CARD\n", seconds=FENCE_S)
     verb, card = argv

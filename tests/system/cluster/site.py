@@ -195,8 +195,11 @@ class Site:
                         return lease
                     await asyncio.sleep(LOOK)
         except TimeoutError:
-            logs = "\n".join(f"--- {each.name}\n" + "\n".join(each.log.heard[-20:]) for each in self.daemons)
-            raise AssertionError(f"the lease of {role} did not become so within {within:g} s: {lease}\n{logs}") from None
+            raise AssertionError(f"the lease of {role} did not become so within {within:g} s: {lease}\n{self.tell_logs()}") from None
+
+    def tell_logs(self) -> str:
+        """The last words of each daemon."""
+        return "\n".join(f"--- {each.name}\n" + "\n".join(each.log.heard[-20:]) for each in self.daemons)
 
 
 def write_tables(places: Sequence[Place], database: str, fitting: Fitting) -> str:

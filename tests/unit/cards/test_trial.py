@@ -149,7 +149,7 @@ async def test_a_rank_that_comes_in_the_course_of_it_fails_no_card(room: CardRoo
     assert "job/other/rank0 runs on it" in sight.text
 
 
-@pytest.mark.parametrize(("code", "final"), [(1, True), (42, True), (126, False), (127, False), (-9, False)])
+@pytest.mark.parametrize(("code", "final"), [(1, True), (42, True), (75, False), (126, False), (127, False), (-9, False)])
 async def test_only_a_program_that_came_to_its_own_end_fails_a_card(room: CardRoom, code: int, *, final: bool) -> None:
     trial = make_trial(room, room.hooks)
     actuator = TrialActuator(trial, ["n0/card3"], room.clock)

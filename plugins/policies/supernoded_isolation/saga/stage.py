@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 
-from supernoded.plugin import ASSUMED, Case, Deed, Record, Step, View, World
+from supernoded.plugin import ASSUMED, Case, Deed, Record, Result, Step, View, World
 from supernoded_isolation.health import Table
 from supernoded_isolation.saga.place import Place
 from supernoded_isolation.settings import IsolationSettings
@@ -81,19 +81,32 @@ def is_sent(record: Record, verb: str) -> bool:
     return any(deed.sent or deed.outcome is None for deed in find_deeds(record, verb))
 
 
-def attempt(scene: Scene, order: Order, tries: int = TRIES, *, by_leave: bool = False) -> Answer:
+def attempt(scene: Scene, order: Order, tries: int = TRIES, *, by_leave: bool = False, stands_still: bool = False) -> Answer:
     """Ask for it, again if it came to nothing, and stop with what was said when the tries are used up.
 
-    What is done by somebody's leave only is asked for again as long as that is refused, which is no try.
+    What is done by somebody's leave only is asked for again as long as that is refused, which is no try; nor is it one while a job stands
+    still and nobody could be asked: an outage may outlast all tries, and nobody else brings that job back.
     """
     deeds = find_deeds(scene.record, order.verb)
     if any(deed.done for deed in deeds):
         return None
-    if any(deed.outcome is None for deed in deeds) or (by_leave and is_resting(deeds, scene.now)):
-        return ()
-    if sum(not (by_leave and deed.refused) for deed in deeds) < tries:
-        return (make_step(scene, order, name_try(order.verb, len(deeds) + 1)),)
+    spared = [deed for deed in deeds if (by_leave and deed.refused) or (stands_still and is_unreached(deed))]
+    told = _tell_unreached(scene, order, spared) if stands_still and len(spared) >= TRIES else ()
+    if any(deed.outcome is None for deed in deeds) or is_resting(spared, scene.now):
+        return told
+    if len(deeds) - len(spared) < tries:
+        return (*told, make_step(scene, order, name_try(order.verb, len(deeds) + 1)))
     return Stop(f"{order.kind} on {order.target} came to nothing in {tries} tries: {say_last(deeds)}")
+
+
+def is_unreached(deed: Deed) -> bool:
+    """Whether nobody was told to do it, as whoever should could not be reached."""
+    return deed.outcome is not None and deed.outcome.result is Result.EXPIRED
+
+
+def _tell_unreached(scene: Scene, order: Order, deeds: Sequence[Deed]) -> Steps:
+    still = f"{order.target} stands still, and {order.kind} cannot be asked for"
+    return notify(scene, f"unreached-{order.verb}", f"{still}: {deeds[-1].why}. It is asked for again until that is mended.", "say")
 
 
 def is_resting(deeds: Sequence[Deed], now: float) -> bool:

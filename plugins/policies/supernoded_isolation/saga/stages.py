@@ -182,7 +182,7 @@ def _map(scene: Scene, found: Substitute) -> Answer:
     details = {**place.details, **found.details}
     order = Order("remap", "job.remap", place.job, _say_map(scene, found), scene.settings.order_s, details=details)
     sent = found.dropped and is_sent(scene.record, "remap")  # asked again it would give up another replica
-    return attempt(scene, order, tries=1 if sent else TRIES)
+    return attempt(scene, order, tries=1 if sent else TRIES, stands_still=True)
 
 
 def _say_map(scene: Scene, found: Substitute) -> str:
@@ -201,7 +201,8 @@ def resume(scene: Scene) -> Answer:
     if not is_done(scene.record, "resume") and steps_since(scene, "remap" if find_deeds(scene.record, "remap") else "abort"):
         return None
     reason, patience = "go on from the newest whole step", scene.settings.restore_s
-    return attempt(scene, Order("resume", "job.resume", place.job, reason, patience, details=place.details))
+    order = Order("resume", "job.resume", place.job, reason, patience, details=place.details)
+    return attempt(scene, order, stands_still=True)
 
 
 def verify(scene: Scene) -> Answer:

@@ -75,6 +75,21 @@ def test_what_is_refused_for_days_is_asked_for_less_often() -> None:
     assert 100 < play.kinds.count("card.hold") < 600  # in 33 hours
 
 
+@pytest.mark.parametrize("make", [silent, alive])
+@pytest.mark.parametrize("kind", ["job.remap", "job.resume"])
+def test_a_job_that_was_ended_is_brought_back_however_long_its_launcher_is_not_reached(make: Callable[..., Theatre], kind: str) -> None:
+    play = make(plan=refuse(kind, Result.EXPIRED))
+    pass_turns(play, 900.0)
+    assert 10 <= play.kinds.count(kind) <= 31
+    assert len(play.told) == 1
+    assert f"{JOB} stands still, and {kind} cannot be asked for" in play.told[0]
+    play.plan = but()
+    play.run()
+    assert play.kinds[-1] == "job.resume"
+    assert play.site.places[2] == "n1/card3"
+    assert "n0/card2 is out of service" in play.told[-1]
+
+
 def test_a_trouble_that_is_over_while_its_hold_is_refused_takes_nothing_out() -> None:
     play = silent(plan=refuse("card.hold"))
     pass_turns(play, 200.0)

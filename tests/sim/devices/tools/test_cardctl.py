@@ -42,7 +42,7 @@ def test_a_hung_card_is_fenced_like_any_other() -> None:
 def test_a_card_with_a_rank_is_not_tested() -> None:
     desk = Desk()
     busy = run(desk, "test", CARD)
-    assert (busy.rc, busy.err) == (3, f"cardctl: {CARD}: rank 3 is on it; stop or move it before a test\n")
+    assert (busy.rc, busy.err) == (75, f"cardctl: {CARD}: rank 3 is on it; stop or move it before a test\n")
     run(desk, "isolate", CARD)
     desk.play(0.5)
     assert run(desk, "test", CARD).out == f"{CARD}: passed\n"

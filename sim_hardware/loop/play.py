@@ -29,6 +29,8 @@ REQUEST_NUMBERS = (  # pysnmp counts in these for as long as the process lives, 
     ("pysnmp.entity.rfc3413.cmdgen", "getNextHandle"),
 )
 
+CACHES = (("aiohttp.web_app", "_cached_build_middleware"),)  # that keep whatever has answered a request, and with it the whole world
+
 
 def play(loop: SimLoop, coroutine: Coroutine[Any, Any, T]) -> T:
     """Run a coroutine as the site, to its end, and close the loop.
@@ -60,6 +62,7 @@ def virtual_time(loop: SimLoop) -> Iterator[SimLoop]:
             loop.close()
             restore()
             random.setstate(dice)
+            _empty_caches()
             gc.set_threshold(*thresholds)
             gc.unfreeze()
 
@@ -109,3 +112,9 @@ def _renew_request_numbers() -> None:
         if name in sys.modules:
             counter = attrgetter(path)(sys.modules[name])
             counter.__init__(counter._Integer__maximum)  # shared by reference, so it must stay the same object
+
+
+def _empty_caches() -> None:
+    for name, path in CACHES:
+        if name in sys.modules:
+            attrgetter(path)(sys.modules[name]).cache_clear()

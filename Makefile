@@ -1,9 +1,7 @@
 # Everything runs from a virtual environment in the checkout, which is made when it is absent and refreshed when pyproject.toml changes.
 
 PYTHON ?= python3
-# Half as many again as cores: many tests wait for real peers.
-WORKERS ?= $(shell echo $$(( ($$(nproc) * 3 + 1) / 2 )))
-PYTEST_ARGS ?= -n $(WORKERS) --dist worksteal
+PYTEST_ARGS ?= -n auto --dist worksteal
 BIN := .venv/bin
 READY := .venv/.ready
 CODE := supernoded sim_hardware plugins migrations benchmarks demo tests

@@ -27,6 +27,12 @@ class Torn(msgspec.Struct, frozen=True):
         """Whether some of the others are heard, and none of them steps, saves or says that it does something else."""
         return bool(self.states) and set(self.states.values()) <= HANGING
 
+    @property
+    def suspects(self) -> tuple[int, ...]:
+        """The heard ranks for which the other heard ones wait: what holds the job up may be theirs, and not that of who is not heard."""
+        waits = "waiting" in self.states.values()
+        return tuple(rank for rank, state in sorted(self.states.items()) if waits and state != "waiting")
+
     def list_on(self, nodes: Collection[str]) -> dict[int, str]:
         """The unheard ranks that were on one of these nodes."""
         return {rank: card for rank, card in self.unheard.items() if card.partition("/")[0] in nodes}

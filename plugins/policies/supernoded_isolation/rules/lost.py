@@ -35,13 +35,17 @@ class LostJobRule:
         if not gone and not memory.lost:
             return memory, list(self._clear_running(seen))
         torn = {one.subject: one for one in list_torn(seen)}
-        lost = {job: ranks for job in sorted({*torn, *memory.lost}) if (ranks := _find_lost(seen, job, torn.get(job), gone, memory))}
-        verdicts = [self._judge(seen, job, ranks, torn.get(job), gone) for job, ranks in lost.items()]
-        over = [self._say(seen, job, Level.CLEAR, f"{job}: none of its ranks is lost any more") for job in memory.lost if job not in lost]
+        over = {job for job in memory.lost if _steps_again(torn.get(job))}
+        jobs = sorted({*torn, *memory.lost} - over)
+        lost = {job: ranks for job in jobs if (ranks := _find_lost(seen, job, torn.get(job), gone, memory))}
+        verdicts = [self._judge(seen, job, ranks, torn.get(job), gone, known=job in memory.lost) for job, ranks in lost.items()]
+        clear = [self._say(seen, job, Level.CLEAR, f"{job}: none of its ranks is lost any more") for job in memory.lost if job not in lost]
         raised = {one.subject for one in verdicts if one.level is Level.RAISED} | memory.lost.keys()
-        return LostMemory({job: ranks for job, ranks in lost.items() if job in raised}), [*verdicts, *over]
+        return LostMemory({job: ranks for job, ranks in lost.items() if job in raised}), [*verdicts, *clear]
 
-    def _judge(self, seen: View, job: str, lost: Mapping[int, str], torn: Torn | None, gone: frozenset[str] | None) -> Verdict:
+    def _judge(
+        self, seen: View, job: str, lost: Mapping[int, str], torn: Torn | None, gone: frozenset[str] | None, *, known: bool
+    ) -> Verdict:
         nodes = sorted({card.partition("/")[0] for card in lost.values()})
         where = ", ".join(f"{node}, which {'is gone' if node in (gone or ()) else 'was gone'}" for node in nodes)
         told = f"{job} has lost {say_ranks(lost)}, on {where}"
@@ -51,6 +55,11 @@ class LostJobRule:
         words = ", ".join(sorted(set(torn.states.values())))
         if not torn.stands:
             return self._say(seen, job, Level.UNSURE, f"{told}; but its other ranks are {words}, so these may live, too")
+        if not known and (at := _find_work(seen, job)):
+            return self._say(seen, job, Level.UNSURE, f"{told}; but it is {at} just now, which says nothing of these")
+        if torn.suspects:
+            text = f"{told}; but of its other ranks all wait for {say_ranks(torn.suspects)}, which may be what holds it up"
+            return self._say(seen, job, Level.UNSURE, text)
         text = f"{told}, and its other {len(torn.states)} ranks stand ({words}): it cannot go on without them"
         return self._say(seen, job, Level.RAISED, text)
 
@@ -70,6 +79,17 @@ def _find_lost(seen: View, job: str, torn: Torn | None, gone: frozenset[str] | N
     """Of a job: rank -> the card that it was on. One that was lost stays so till it is heard again, wherever, or there is no such rank."""
     before = {rank: card for rank, card in memory.lost.get(job, {}).items() if _is_away(seen, f"{job}/rank{rank}")}
     return before | (torn.list_on(gone) if torn is not None and gone else {})
+
+
+def _steps_again(torn: Torn | None) -> bool:
+    """Whether the others step: ranks that cannot be heard step with them, or these would stand."""
+    return torn is not None and bool(torn.states) and set(torn.states.values()) <= RUNNING
+
+
+def _find_work(seen: View, job: str) -> str:
+    """What is done with it by order, as its launcher or its ranks say: it stands for that. Empty where it is nothing."""
+    words = {seen.text(JOB, job, source) for source in seen.sources(JOB, job)}
+    return next((word for word in ("aborted", "starting", "stopping") if word in words), "")
 
 
 def _is_away(seen: View, rank: str) -> bool:

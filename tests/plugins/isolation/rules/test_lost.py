@@ -126,3 +126,35 @@ def test_no_rank_is_left_to_tell() -> None:
     verdict = ear.judge()
     assert verdict is not None
     assert "nobody can say that it does not step" in verdict.text
+
+
+def test_a_rank_for_which_the_others_wait_may_be_what_holds_them_up() -> None:
+    ear = Ear()
+    ear.site.kill("n1")
+    ear.site.silence(3)
+    ear.site.pass_time()
+    verdict = ear.judge()
+    assert verdict is not None
+    assert verdict.level is Level.UNSURE
+    assert "all wait for rank 3" in verdict.text
+
+
+def test_a_job_that_was_ended_by_order_says_nothing_of_ranks_that_are_not_heard() -> None:
+    ear = Ear()
+    ear.site.kill("n1", "gone")
+    ear.site.more[JOB, "job.state"] = "aborted"
+    ear.site.pass_time()
+    assert ear.level() is Level.UNSURE
+    ear.site.more.clear()
+    ear.site.pass_time()
+    assert ear.level() is Level.RAISED
+
+
+def test_ranks_that_cannot_be_heard_live_where_the_others_step_again() -> None:
+    ear = Ear()
+    ear.site.kill("n1")
+    assert ear.level() is Level.RAISED
+    ear.site.states = {}
+    ear.site.pass_time()
+    assert ear.level() is Level.CLEAR
+    assert ear.memory == LostMemory()

@@ -73,6 +73,7 @@ def read(folder: Path, compress: str) -> Settings:
 async def test_weights_that_suddenly_do_not_pack_any_more_are_told_where_there_is_packing(folder: Path, compress: str) -> None:
     lines, log = Lines(), logging.getLogger("vault.of.the.test")
     log.addHandler(lines)
+    log.setLevel(logging.INFO)
     stop = asyncio.Event()
     life = asyncio.create_task(Vault(read(folder, compress), Machine(SystemClock(), log)).run(stop))
     for step in range(1, 2 * ROUNDS + 1):

@@ -59,8 +59,8 @@ def run_daemon(stage: Stage) -> None:
     stage.start('PATH="$SUPERNODE_SIM_DIR/n0/bin:$PATH" supernoded --config "$SUPERNODE_SIM_DIR/hasty.toml"')
     stage.export("SUPERNODED_SOCKET", stage.socket)
     stage.wait("the daemon to be READY", stage.started)
-    stage.wait("all its sensors to have looked", stage.all_seen)
     stage.wait("its first finding", lambda: stage.find_incident(MONITOR))
+    stage.wait("all its sensors and loops to be at work", stage.all_work)
     stage.type("supernodectl status")
     say(
         "The one incident is real: this node's BMC came with its link monitor off, and that stays open until somebody switches it on. The "

@@ -96,10 +96,10 @@ class Stage:
         status = self._client.get("status", Status).answer
         return status if status.ready and status.session and status.session.connected and not status.troubles else None
 
-    def all_seen(self) -> Status | None:
-        """The daemon's status, once every sensor has looked and works."""
+    def all_work(self) -> Status | None:
+        """The daemon's status, once every sensor has looked and works, and every loop has its device: one may wait for another."""
         status = self._client.get("status", Status).answer
-        return None if status.failing_sensors else status
+        return None if status.failing_sensors or status.troubles else status
 
     def find_incident(self, pattern: str, kind: str = "") -> Incident | None:
         """The newest open incident of subjects that fit, of this kind where one is given."""

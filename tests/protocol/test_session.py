@@ -25,12 +25,15 @@ from tests.unit.cluster.fakes import MemoryStore, until
 
 LOG = logging.getLogger("supernoded.cluster.link.session")
 QUICK = Timing(beat=0.05, listen=0.15, answer=5.0, first_pause=0.05, longest_pause=0.2, settled=0.5)
+CALM = Timing(
+    beat=0.2, listen=1.0, answer=5.0, first_pause=0.1, longest_pause=0.4, settled=0.5
+)  # rivals hear each other, however busy we are
 EVENT, PRESENCE, BEAT = (topics.of_node("c0", "n0", leaf) for leaf in ("event", "presence", "beat"))
 
 
-def make(port: int, life: str = "life1", timeout: float = 2.0) -> tuple[Session, MemoryStore]:
+def make(port: int, life: str = "life1", timeout: float = 2.0, timing: Timing = QUICK) -> tuple[Session, MemoryStore]:
     clock, store = SystemClock(), MemoryStore()
-    return Session(fabric(port, timeout=timeout), "n0", "c0", life, clock, Outbox(store, clock, LOG), LOG, timing=QUICK), store
+    return Session(fabric(port, timeout=timeout), "n0", "c0", life, clock, Outbox(store, clock, LOG), LOG, timing=timing), store
 
 
 @asynccontextmanager
@@ -162,11 +165,12 @@ async def test_garbage_retained_on_our_topics_harms_nothing(mosquitto: Mosquitto
 
 async def contend(port: int) -> None:
     """Two daemons of one name: one stays, the other waits, and takes over when the first stops."""
-    one, other = make(port)[0], make(port, "life2")[0]
+    one, other = make(port, timing=CALM)[0], make(port, "life2", timing=CALM)[0]
     async with running(other) as late:
         async with running(one):
             await until(lambda: one.state.connected or late.state.connected)
             await until(lambda: "another daemon calls itself n0" in one.state.text + late.state.text)
+            await until(lambda: one.state.connected != late.state.connected)
             stays, waits = (one, late) if one.state.connected else (late, one)
             links = stays.counts.links
             await asyncio.sleep(0.5)
